@@ -1,0 +1,154 @@
+# edb: one SQLite loadable extension.  See README.md; `make help` lists the targets.
+#
+#   make SANITIZE=1     address and undefined-behaviour sanitizers, into build/asan
+#   make COVER=1        gcov instrumentation, into build/cover
+#   make WERROR=1       warnings are errors (lint and CI)
+#   make B=DIR          another build folder; edb.so then stands in it
+
+FOLDERS := ext drivers tds tls crypto
+PREFIX  ?= /usr/local
+TCLSH   ?= tclsh
+
+# edb.so stands at the top level for the ordinary build, in the build folder for any other.
+ifdef SANITIZE
+  B := build/asan
+else ifdef COVER
+  B := build/cover
+else
+  B := build
+endif
+SO := $(if $(filter build,$(B)),edb.so,$(B)/edb.so)
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+  -Wmissing-prototypes -Wwrite-strings -Wcast-qual -Wundef -Wvla -Wformat=2 \
+  -Wimplicit-fallthrough -Wdouble-promotion
+OPTIMIZE := -O2 -g
+LINK     := -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+ifdef WERROR
+  WARNINGS += -Werror
+endif
+ifdef SANITIZE
+  OPTIMIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+endif
+ifdef COVER
+  OPTIMIZE := -O0 -g --coverage
+endif
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC $(OPTIMIZE) $(CFLAGS)
+
+SOURCES := $(wildcard $(FOLDERS:%=%/*.c))
+OBJECTS := $(SOURCES:%.c=$(B)/%.o)
+UNITS   := $(patsubst test/unit/%.c,$(B)/unit/%,$(wildcard test/unit/*.c))
+
+# What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
+# how a make that is run by another one knows that this was seen to.
+SETUP := build $(filter demo test asan cover lint bench mutations,$(MAKECMDGOALS)) \
+  $(if $(filter test-interop,$(MAKECMDGOALS)),test) $(if $(filter format,$(MAKECMDGOALS)),lint)
+
+export EDB_SETUP EDB_SO := $(abspath $(SO))
+export EDB_BUILD_DIR := $(abspath $(B))
+
+.PHONY: all help setup units demo test test-interop bench lint asan cover mutations format install \
+  clean FORCE
+.DELETE_ON_ERROR:
+
+all: $(SO)
+
+help:
+	@echo 'make               edb.so'
+	@echo 'make demo          the main job on a SQLite file as the remote server'
+	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one'
+	@echo 'make test-interop  other clients and hosts, where they can be had'
+	@echo 'make asan          the tests under the sanitizers'
+	@echo 'make lint          formatting, warnings, includes, exports; CHECK=NAME runs one check'
+	@echo 'make bench         edb and its peers; CASE=NAME and ROUNDS=n'
+	@echo 'make cover         the tests, then the lines that they ran'
+	@echo 'make mutations     breaks edb on purpose, to see whether the tests notice; FILE=NAME'
+	@echo 'make format        clang-format over the C files'
+	@echo 'make install       into $$(DESTDIR)$$(PREFIX)/lib/sqlite3'
+	@echo 'make clean'
+
+setup:
+ifneq ($(EDB_SETUP),done)
+	@sh test/setup $(SETUP)
+endif
+
+# Building ---------------------------------------------------------------------------------------
+
+$(SO): $(OBJECTS) $(B)/flags
+	$(CC) $(ALL_CFLAGS) -shared $(LINK) $(LDFLAGS) -o $@ $(OBJECTS) -ldl
+
+$(B)/%.o: %.c $(B)/flags | setup
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(DEFINE) -MMD -MP -c -o $@ $<
+
+# Files that change only when what they hold changes, so that other flags or a new commit rebuild
+# what depends on them.
+$(B)/flags: FORCE | setup
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(ALL_CFLAGS) $(LINK) $(LDFLAGS)' | cmp -s - $@ || \
+	  printf '%s\n' '$(CC) $(ALL_CFLAGS) $(LINK) $(LDFLAGS)' >$@
+
+$(B)/stamp: FORCE | setup
+	@mkdir -p $(@D)
+	@stamp="$$(git describe --always --dirty --tags 2>/dev/null || echo unknown), \
+	$$($(CC) --version | sed 1q)"; \
+	echo "$$stamp" | cmp -s - $@ || echo "$$stamp" >$@
+
+$(B)/ext/version.o: $(B)/stamp
+$(B)/ext/version.o: DEFINE = -DEDB_BUILD='"$(shell cat $(B)/stamp 2>/dev/null)"'
+
+# C unit tests link the objects that they use, and SQLite where they open a database.
+units: $(UNITS)
+
+$(B)/libedb.a: $(OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \
+	  -lsqlite3 -ldl -lm -lpthread
+
+-include $(OBJECTS:.o=.d) $(UNITS:=.d)
+
+# Running ----------------------------------------------------------------------------------------
+
+demo: $(SO) | setup
+	@rm -rf build/demo && mkdir -p build/demo
+	@sqlite3 -batch build/demo/local.db <test/demo.sql
+
+test: $(SO) $(UNITS) | setup
+	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
+
+test-interop: $(SO) | setup
+	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop
+
+asan: | setup
+	@$(MAKE) --no-print-directory SANITIZE=1 EDB_SETUP=done test
+
+bench: $(SO) | setup
+	@CASE='$(CASE)' ROUNDS='$(ROUNDS)' $(TCLSH) bench/bench.tcl
+
+lint: | setup
+	@CHECK='$(CHECK)' $(TCLSH) test/lint.tcl
+
+cover: | setup
+	@rm -rf build/cover
+	@$(MAKE) --no-print-directory COVER=1 EDB_SETUP=done test
+	@find build/cover -name '*.gcda' ! -path '*/unit/*' -exec gcov -n {} + 2>/dev/null | \
+	  awk -F"'" '/^File/ { file = $$2 } /^Lines/ && file !~ /^\// { print file ": " $$0 }' | sort -u
+
+mutations: | setup
+	@FILE='$(FILE)' $(TCLSH) test/mutations/run.tcl
+
+format: | setup
+	@find $(FOLDERS) test bench -name '*.[ch]' -exec clang-format -i {} +
+
+install: $(SO)
+	install -d '$(DESTDIR)$(PREFIX)/lib/sqlite3'
+	install -m 755 $(SO) '$(DESTDIR)$(PREFIX)/lib/sqlite3/edb.so'
+
+# build/peers holds what came from other registries; `make clean` keeps it, being dear to fetch.
+clean:
+	@rm -rf edb.so
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name peers -exec rm -rf {} +; fi
