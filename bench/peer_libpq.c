@@ -1,0 +1,233 @@
+/*
+** The peers c-libpq, c-libpq-chunked, c-libpq-whole and c-copy: what a C programmer would write
+** against PostgreSQL's own client library, with no SQLite anywhere.
+**
+**     peer_libpq MODE WORK URL TABLE ROWS UNITS     do WORK once, print one JSON line
+**     peer_libpq exec URL SQL...                    run statements, print the first column of each
+**
+** MODE says how rows of `scan` and `filter` travel: single (PQsetSingleRowMode), chunked
+** (PQsetChunkedRowsMode, 256 rows, looked up at run time: libpq 17 has it first), whole (PQexec's
+** way, the entire result in memory) or copy (COPY ... TO STDOUT, FORMAT binary). Results are binary
+** in all of them. WORK is scan, filter, count or lookup. Exit status 3: this libpq has no such
+*mode.
+*/
+#include "participant.h"
+
+#include <dlfcn.h>
+#include <libpq-fe.h>
+
+#define CHUNK 256
+#define EXIT_UNSUPPORTED 3
+
+enum { OID_INT8 = 20 };
+
+typedef int (*set_chunked_fn)(PGconn *, int);
+
+static _Noreturn void fail(PGconn *conn, const char *what) {
+  fprintf(stderr, "peer_libpq: %s: %s", what, conn ? PQerrorMessage(conn) : "\n");
+  exit(1);
+}
+
+static uint64_t be64(const void *p) {
+  uint64_t v;
+  memcpy(&v, p, sizeof v);
+  return __builtin_bswap64(v);
+}
+
+static uint32_t be32(const void *p) {
+  uint32_t v;
+  memcpy(&v, p, sizeof v);
+  return __builtin_bswap32(v);
+}
+
+static uint16_t be16(const void *p) {
+  uint16_t v;
+  memcpy(&v, p, sizeof v);
+  return __builtin_bswap16(v);
+}
+
+static double be_double(const void *p) {
+  uint64_t bits = be64(p);
+  double d;
+  memcpy(&d, &bits, sizeof d);
+  return d;
+}
+
+/* Add the rows (id, name, score) of one binary result. */
+static void add_result(bench_sums *sums, const PGresult *res) {
+  int n = PQntuples(res);
+  for (int i = 0; i < n; i++) {
+    bench_add(sums, (int64_t)be64(PQgetvalue(res, i, 0)), PQgetvalue(res, i, 1),
+              (size_t)PQgetlength(res, i, 1), be_double(PQgetvalue(res, i, 2)));
+  }
+}
+
+/* Send sql and add its rows as they come. */
+static void read_rows(PGconn *conn, const char *mode, const char *sql, bench_sums *sums) {
+  if (!PQsendQueryParams(conn, sql, 0, NULL, NULL, NULL, NULL, 1)) {
+    fail(conn, "send");
+  }
+  if (!strcmp(mode, "single") && !PQsetSingleRowMode(conn)) {
+    fail(conn, "single-row mode");
+  }
+  if (!strcmp(mode, "chunked")) {
+    set_chunked_fn set_chunked;
+    *(void **)&set_chunked = dlsym(RTLD_DEFAULT, "PQsetChunkedRowsMode");
+    if (!set_chunked) {
+      fprintf(stderr, "this libpq has no PQsetChunkedRowsMode\n");
+      exit(EXIT_UNSUPPORTED);
+    }
+    if (!set_chunked(conn, CHUNK)) {
+      fail(conn, "chunked-rows mode");
+    }
+  }
+  PGresult *res;
+  while ((res = PQgetResult(conn)) != NULL) {
+    ExecStatusType status = PQresultStatus(res);
+    if (status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) {
+      fail(conn, sql);
+    }
+    add_result(sums, res);
+    PQclear(res);
+  }
+}
+
+/* Read the rows of sql as a binary COPY: a row is a count of fields, then each one's length and
+** bytes; PQgetCopyData lends one row at a time. */
+static void read_copy(PGconn *conn, const char *sql, bench_sums *sums) {
+  char copy[600];
+  snprintf(copy, sizeof copy, "COPY (%s) TO STDOUT (FORMAT binary)", sql);
+  PGresult *res = PQexec(conn, copy);
+  if (PQresultStatus(res) != PGRES_COPY_OUT) {
+    fail(conn, copy);
+  }
+  PQclear(res);
+  char *row;
+  int n, first = 1;
+  while ((n = PQgetCopyData(conn, &row, 0)) > 0) {
+    const char *p = row;
+    if (first) { /* signature (11 bytes), flags, length of the header's extension */
+      p += 19 + be32(p + 15);
+      first = 0;
+    }
+    if (p < row + n && be16(p) == 3) { /* the trailer has -1 fields */
+      int64_t id = (int64_t)be64(p + 6);
+      size_t length = be32(p + 14);
+      bench_add(sums, id, p + 18, length, be_double(p + 18 + length + 4));
+    }
+    PQfreemem(row);
+  }
+  if (n == -2) {
+    fail(conn, copy);
+  }
+  res = PQgetResult(conn);
+  if (PQresultStatus(res) != PGRES_COMMAND_OK) {
+    fail(conn, copy);
+  }
+  PQclear(res);
+}
+
+static void count_rows(PGconn *conn, const char *table, bench_sums *sums) {
+  char sql[256];
+  snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table);
+  PGresult *res = PQexecParams(conn, sql, 0, NULL, NULL, NULL, NULL, 1);
+  if (PQresultStatus(res) != PGRES_TUPLES_OK) {
+    fail(conn, sql);
+  }
+  sums->count = (int64_t)be64(PQgetvalue(res, 0, 0));
+  PQclear(res);
+}
+
+static void prepare_lookup(PGconn *conn, const char *table) {
+  char sql[256];
+  const Oid types[1] = {OID_INT8};
+  snprintf(sql, sizeof sql, "SELECT name, score FROM %s WHERE id = $1", table);
+  PGresult *res = PQprepare(conn, "lookup", sql, 1, types);
+  if (PQresultStatus(res) != PGRES_COMMAND_OK) {
+    fail(conn, sql);
+  }
+  PQclear(res);
+}
+
+static void lookup_rows(PGconn *conn, int64_t rows, int64_t units, bench_sums *sums) {
+  const int length = 8, binary = 1;
+  for (int64_t i = 0; i < units; i++) {
+    int64_t id = bench_key(i, rows);
+    uint64_t wire = be64(&id);
+    const char *value = (const char *)&wire;
+    PGresult *res = PQexecPrepared(conn, "lookup", 1, &value, &length, &binary, 1);
+    if (PQresultStatus(res) != PGRES_TUPLES_OK || PQntuples(res) != 1) {
+      fail(conn, "lookup");
+    }
+    bench_add(sums, id, PQgetvalue(res, 0, 0), (size_t)PQgetlength(res, 0, 0),
+              be_double(PQgetvalue(res, 0, 1)));
+    PQclear(res);
+  }
+}
+
+static PGconn *connect_to(const char *url) {
+  PGconn *conn = PQconnectdb(url);
+  if (PQstatus(conn) != CONNECTION_OK) {
+    fail(conn, "connect");
+  }
+  return conn;
+}
+
+static int run_statements(const char *url, int n, char **sql) {
+  PGconn *conn = connect_to(url);
+  for (int i = 0; i < n; i++) {
+    PGresult *res = PQexec(conn, sql[i]);
+    ExecStatusType status = PQresultStatus(res);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+      fail(conn, sql[i]);
+    }
+    for (int row = 0; row < PQntuples(res); row++) {
+      printf("%s\n", PQgetvalue(res, row, 0));
+    }
+    PQclear(res);
+  }
+  PQfinish(conn);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 3 && !strcmp(argv[1], "exec")) {
+    return run_statements(argv[2], argc - 3, argv + 3);
+  }
+  if (argc != 7) {
+    fprintf(stderr, "usage: peer_libpq MODE WORK URL TABLE ROWS UNITS | exec URL SQL...\n");
+    return 2;
+  }
+  const char *mode = argv[1], *work = argv[2], *table = argv[4];
+  int64_t rows = strtoll(argv[5], NULL, 10), units = strtoll(argv[6], NULL, 10);
+  PGconn *conn = connect_to(argv[3]);
+  char sql[512];
+  int n = snprintf(sql, sizeof sql, "SELECT id, name, score FROM %s", table);
+  if (!strcmp(work, "filter")) {
+    snprintf(sql + n, sizeof sql - (size_t)n, " WHERE id BETWEEN %lld AND %lld",
+             (long long)bench_filter_low(rows), (long long)bench_filter_high(rows));
+  }
+  if (!strcmp(work, "lookup")) {
+    prepare_lookup(conn, table);
+  }
+
+  bench_sums sums = {0, 0, 0, 0};
+  bench_clock start = bench_now();
+  if (!strcmp(work, "lookup")) {
+    lookup_rows(conn, rows, units, &sums);
+  } else if (!strcmp(work, "count")) {
+    count_rows(conn, table, &sums);
+  } else if (!strcmp(mode, "copy")) {
+    read_copy(conn, sql, &sums);
+  } else {
+    read_rows(conn, mode, sql, &sums);
+  }
+  bench_clock end = bench_now();
+
+  char client[40];
+  int version = PQlibVersion();
+  snprintf(client, sizeof client, "libpq %d.%d", version / 10000, version % 10000);
+  bench_report(work, start, end, &sums, units, PQparameterStatus(conn, "server_version"), client);
+  PQfinish(conn);
+  return 0;
+}
