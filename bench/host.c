@@ -1,0 +1,149 @@
+/*
+** The participants that are SQLite: a program that loads extensions, runs statements to set up and
+** then times one work over a table. Which participant it is (edb, virtualpg, attach, vtab-floor)
+** is a matter of the set-up alone, so all of them pay for the same SQLite.
+**
+**     host [-load FILE]... [-setup SQL]... [-client SQL] WORK TABLE ROWS UNITS
+**
+** -load and -setup happen in the order given; -client is a query whose first value names the
+** client library. WORK is scan, filter, count, lookup, or none (set-up only; nothing is printed).
+*/
+#include "participant.h"
+
+#include <sqlite3.h>
+
+#define SUMS "count(*), sum(id), sum(length(name)), sum(score)"
+
+static _Noreturn void fail(sqlite3 *db, const char *what) {
+  fprintf(stderr, "host: %s: %s\n", what, db ? sqlite3_errmsg(db) : "out of memory");
+  exit(1);
+}
+
+static void load(sqlite3 *db, const char *file) {
+  char *error = NULL;
+  if (sqlite3_load_extension(db, file, NULL, &error) != SQLITE_OK) {
+    fprintf(stderr, "host: %s: %s\n", file, error ? error : "cannot be loaded");
+    exit(1);
+  }
+}
+
+static void setup(sqlite3 *db, const char *sql) {
+  if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+    fail(db, sql);
+  }
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *format, const char *table) {
+  sqlite3_stmt *stmt = NULL;
+  char *sql = sqlite3_mprintf(format, table);
+  if (!sql || sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK) {
+    fail(db, sql ? sql : format);
+  }
+  sqlite3_free(sql);
+  return stmt;
+}
+
+/* One row of sums; a work that does not compute one leaves it 0. */
+static void run_sums(sqlite3 *db, sqlite3_stmt *stmt, bench_sums *sums) {
+  if (sqlite3_step(stmt) != SQLITE_ROW) {
+    fail(db, sqlite3_sql(stmt));
+  }
+  sums->count = sqlite3_column_int64(stmt, 0);
+  if (sqlite3_column_count(stmt) > 1) {
+    sums->ids = sqlite3_column_int64(stmt, 1);
+    sums->chars = sqlite3_column_int64(stmt, 2);
+    sums->score = sqlite3_column_double(stmt, 3);
+  }
+  if (sqlite3_step(stmt) != SQLITE_DONE) {
+    fail(db, sqlite3_sql(stmt));
+  }
+}
+
+static void run_lookups(sqlite3 *db, sqlite3_stmt *stmt, int64_t rows, int64_t units,
+                        bench_sums *sums) {
+  for (int64_t i = 0; i < units; i++) {
+    int64_t id = bench_key(i, rows);
+    sqlite3_bind_int64(stmt, 1, id);
+    if (sqlite3_step(stmt) != SQLITE_ROW) {
+      fail(db, sqlite3_sql(stmt));
+    }
+    const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    bench_add(sums, id, name, (size_t)sqlite3_column_bytes(stmt, 0),
+              sqlite3_column_double(stmt, 1));
+    if (sqlite3_step(stmt) != SQLITE_DONE) { /* the key is unique, and SQLite is to find out */
+      fail(db, sqlite3_sql(stmt));
+    }
+    sqlite3_reset(stmt);
+  }
+}
+
+static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, int64_t units,
+                const char *client) {
+  bench_sums sums = {0, 0, 0, 0};
+  int lookup = !strcmp(work, "lookup"), filter = !strcmp(work, "filter");
+  const char *sql = lookup                  ? "SELECT name, score FROM %s WHERE id = ?1"
+                    : filter                ? "SELECT " SUMS " FROM %s WHERE id BETWEEN ?1 AND ?2"
+                    : !strcmp(work, "scan") ? "SELECT " SUMS " FROM %s"
+                                            : "SELECT count(*) FROM %s";
+  bench_clock start = bench_now();
+  sqlite3_stmt *stmt = prepare(db, sql, table);
+  if (lookup) {
+    run_lookups(db, stmt, rows, units, &sums);
+  } else {
+    if (filter) {
+      sqlite3_bind_int64(stmt, 1, bench_filter_low(rows));
+      sqlite3_bind_int64(stmt, 2, bench_filter_high(rows));
+    }
+    run_sums(db, stmt, &sums);
+  }
+  bench_clock end = bench_now();
+  sqlite3_finalize(stmt);
+
+  char versions[300];
+  snprintf(versions, sizeof versions, "SQLite %s", sqlite3_libversion());
+  if (client) {
+    stmt = prepare(db, "%s", client);
+    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0)) {
+      size_t n = strlen(versions);
+      snprintf(versions + n, sizeof versions - n, ", %s",
+               (const char *)sqlite3_column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+  }
+  for (char *p = versions; *p; p++) { /* bench_report takes nothing that JSON would escape */
+    *p = *p == '"' || *p == '\\' ? '\'' : (unsigned char)*p < ' ' ? ' ' : *p;
+  }
+  bench_report(work, start, end, &sums, units, "", versions);
+}
+
+int main(int argc, char **argv) {
+  sqlite3 *db = NULL;
+  if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
+    fail(db, "open");
+  }
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
+  const char *client = NULL;
+  int i = 1;
+  for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+    if (!strcmp(argv[i], "-load")) {
+      load(db, argv[i + 1]);
+    } else if (!strcmp(argv[i], "-setup")) {
+      setup(db, argv[i + 1]);
+    } else if (!strcmp(argv[i], "-client")) {
+      client = argv[i + 1];
+    } else {
+      break;
+    }
+  }
+  if (argc - i != 4) {
+    fprintf(stderr, "usage: host [-load FILE]... [-setup SQL]... [-client SQL] "
+                    "WORK TABLE ROWS UNITS\n");
+    return 2;
+  }
+  if (strcmp(argv[i], "none") != 0) {
+    run(db, argv[i], argv[i + 1], strtoll(argv[i + 2], NULL, 10), strtoll(argv[i + 3], NULL, 10),
+        client);
+  }
+  sqlite3_close(db);
+  return 0;
+}
