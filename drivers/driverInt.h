@@ -1,0 +1,80 @@
+/*
+** drivers/driverInt.h: what the drivers share among themselves. Nothing outside drivers/ includes it.
+*/
+#ifndef EDB_DRIVER_INT_H
+#define EDB_DRIVER_INT_H
+
+#include "driver.h"
+
+#if defined(__GNUC__)
+#define EDB_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define EDB_PRINTF(format, first)
+#endif
+
+/* ---- Errors (error.c) ---------------------------------------------------------------------- */
+
+/* Fills the error: code and message (newlines become spaces, cut at a character's end); vendor, SQLSTATE
+** and hint are cleared. Answers code. error may be NULL. */
+int edb_fail(edb_error *error, edb_code code, const char *format, ...) EDB_PRINTF(3, 4);
+
+/* Adds a hint to an error that edb_fail has filled. Same rules. */
+void edb_fail_hint(edb_error *error, const char *format, ...) EDB_PRINTF(2, 3);
+
+/* Copies text to a sized buffer as above: one line, never half a character. */
+void edb_copy_line(char *out, size_t size, const char *text, size_t n);
+
+/* ---- Memory -------------------------------------------------------------------------------- */
+
+static inline void *edb_alloc(const edb_host *host, size_t n) {
+  return host->resize(host->context, NULL, n ? n : 1);
+}
+
+static inline void edb_free(const edb_host *host, void *p) {
+  if (p) host->resize(host->context, p, 0);
+}
+
+/* A buffer that grows, with a sticky failure: once out of memory it takes nothing more, and `nomem` is
+** looked at once at the end. The bytes are followed by a NUL that n does not count. */
+typedef struct edb_buffer {
+  const edb_host *host;
+  char *p;
+  size_t n, size;
+  int nomem;
+} edb_buffer;
+
+void edb_buffer_add(edb_buffer *buffer, const void *p, size_t n);
+void edb_buffer_text(edb_buffer *buffer, const char *text);
+/* Room for n more bytes at buffer->p + buffer->n, which is not moved; NULL when out of memory. */
+char *edb_buffer_room(edb_buffer *buffer, size_t n);
+void edb_buffer_free(edb_buffer *buffer);
+
+/* ---- Options ------------------------------------------------------------------------------- */
+
+/* The option's value, or NULL. */
+const char *edb_option_get(const edb_option *options, size_t n, const char *name);
+
+/* ---- Client libraries, opened at run time (library.c) -------------------------------------- */
+
+/* One function to look up: its name and where its pointer goes in the caller's table. */
+typedef struct edb_symbol {
+  const char *name;
+  size_t offset; /* offsetof(table, member) */
+  int optional;  /* 1: a missing one leaves NULL */
+} edb_symbol;
+
+/* A library that a driver loads once a process. Static storage; table is filled when handle is set. */
+typedef struct edb_library {
+  const char *what;          /* "PostgreSQL's client library" */
+  const char *install;       /* "install the package libpq5 (Debian, Ubuntu), …" */
+  const char *const *names;  /* file names to try in turn, NULL-terminated */
+  const edb_symbol *symbols; /* NULL name ends them */
+  void *table;               /* function pointers */
+  void *handle;              /* set by edb_library_load */
+} edb_library;
+
+/* Loads it if it is not loaded yet. Safe from several threads. EDB_OK, or EDB_UNSUPPORTED with what to
+** install. It is never unloaded. */
+int edb_library_load(edb_library *library, edb_error *error);
+
+#endif
