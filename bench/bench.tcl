@@ -1,0 +1,336 @@
+# edb and what a user would pick instead, at the same work.  README.md says how to read it.
+#
+#   make bench                          everything
+#   make bench CASE=postgresql.scan     the cases whose name starts so
+#   make bench ROUNDS=3 PEERS='c-libpq vtab-floor'
+#
+# Results go to bench/results/*.jsonl (lines of cases that did not run are kept) and into
+# bench/results/report.html.  The exit status is 1 if edb failed or any participant's sums were
+# wrong, 0 otherwise: a ratio that misses its target is a result, not an error.
+
+encoding system utf-8
+foreach channel {stdout stderr} { fconfigure $channel -encoding utf-8 }
+
+namespace eval bench {
+  variable here [file dirname [file normalize [info script]]]
+  variable rows 1000000
+  variable lookups 20000
+  variable rounds 9
+  variable only {}                    ;# CASE
+  variable wanted {}                  ;# PEERS; empty: all
+  variable errors 0
+  variable results {}
+  variable terminal [expr {![catch {exec test -t 2 2>@stderr}]}]
+
+  # What is run: case, work, peers, and the ratios that edb is to reach.
+  variable postgresql {
+    scan    {peers {c-libpq c-libpq-chunked c-copy virtualpg vtab-floor pgx duckdb}
+             targets {c-libpq 0.85 virtualpg 2.5 vtab-floor 0.5}}
+    lookup  {peers {c-libpq virtualpg vtab-floor pgx duckdb} targets {c-libpq 0.75 virtualpg 500}}
+    count   {peers {c-libpq virtualpg pgx duckdb} targets {virtualpg 20}}
+    filter  {peers {c-libpq c-libpq-chunked virtualpg vtab-floor pgx duckdb} targets {}}
+  }
+  variable sqlite {
+    scan    {peers {attach vtab-floor} targets {attach 0.28}}
+    lookup  {peers {attach vtab-floor} targets {}}
+    count   {peers {attach} targets {}}
+    filter  {peers {attach vtab-floor} targets {}}
+  }
+  # Peak memory: a big and a small scan, and by how many kB the big one may be above the small.
+  variable memory {
+    memory       {big {series_10m 10000000} small {series_10k 10000}}
+    memory.table {big {t 1000000} small {t_10k 10000}}
+  }
+  variable memory_target 2048
+}
+foreach file {../test/servers.tcl rows.tcl peers.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+
+# Running -----------------------------------------------------------------------------------------
+
+# Runs a participant once; returns what it printed, as a dict, with its sums checked.
+proc bench::run_once {name source work units} {
+  set command [peers::command $name $source $work $units]
+  if {[catch {exec {*}$command} line options]} {
+    # Exit status 3: it works, but not with this library.  An extension that is not there, too.
+    if {[lindex [dict get $options -errorcode] 2] == 3 || [string match "*cannot open shared object*" $line]} {
+      peers::skip [lindex [split $line \n] 0]
+    }
+    error "$name failed: [string map [list [dict get $source secret] ***] $line]"
+  }
+  set result [report::parse $line]
+  set sums [lmap key {count ids chars score} { dict get $result $key }]
+  set expected [rows::expected $work [dict get $source rows] $units]
+  foreach got $sums want $expected {
+    if {$got != $want} { error "$name: wrong sums for $work: $sums, not $expected" }
+  }
+  return $result
+}
+
+# The participants that can be had: each is tried once, which is the warm-up too.
+proc bench::warm_up {case names source work units skippedVar} {
+  variable errors
+  upvar $skippedVar skipped
+  set able {}
+  foreach name $names {
+    progress $case "warm-up $name"
+    if {[catch {run_once $name $source $work [peers::units $name $work $units]} message options]} {
+      dict set skipped $name [lindex [split $message \n] 0]
+      if {[dict get $options -errorcode] ne {BENCH SKIP}} {
+        incr errors
+        puts stderr "\r$case: $message"
+      }
+    } else {
+      lappend able $name
+    }
+  }
+  return $able
+}
+
+# Alternates the participants; returns name -> {wall {...} cpu {...} rss {...} client TEXT}.
+# Every round starts with another participant, so that none is always the one after another.
+proc bench::alternate {case able source work units rounds} {
+  variable errors
+  set samples {}
+  for {set round 0} {$round < $rounds} {incr round} {
+    progress $case "round [expr {$round + 1}] of $rounds"
+    for {set i 0} {$i < [llength $able]} {incr i} {
+      set name [lindex $able [expr {($i + $round) % [llength $able]}]]
+      set n [peers::units $name $work $units]
+      if {[catch {run_once $name $source $work $n} result]} {
+        incr errors
+        puts stderr "\r$case: $result"
+        continue
+      }
+      set scale [expr {$n == $units ? 1 : double($units) / $n}]
+      set wall [expr {[dict get $result wall_s] * $scale}]
+      set cpu [expr {([dict get $result user_s] + [dict get $result sys_s]) * $scale}]
+      foreach {key value} [list wall $wall cpu $cpu rss [dict get $result rss_kb]] {
+        dict set samples $name $key [concat [get $samples $name $key] $value]
+      }
+      dict set samples $name client [dict get $result client]
+    }
+  }
+  return $samples
+}
+
+proc bench::get {dict args} {
+  if {[dict exists $dict {*}$args]} { dict get $dict {*}$args }
+}
+
+proc bench::median {list} {
+  if {$list eq {}} return
+  set list [lsort -real $list]
+  set n [llength $list]
+  expr {$n % 2 ? [lindex $list [expr {$n / 2}]]
+               : ([lindex $list [expr {$n / 2 - 1}]] + [lindex $list [expr {$n / 2}]]) / 2.0}
+}
+
+proc bench::progress {case what} {
+  variable terminal
+  if {!$terminal} return
+  puts -nonewline stderr [format "\r%-28s %-40s\r" $case $what]
+  flush stderr
+}
+
+proc bench::is_wanted {case} {
+  variable only
+  expr {[string range $case 0 [string length $only]-1] eq $only}
+}
+
+# Is any case of the group wanted?
+proc bench::is_group_wanted {group works} {
+  foreach work $works { if {[is_wanted $group.$work]} { return 1 } }
+  return 0
+}
+
+proc bench::peers_wanted {names} {
+  variable wanted
+  if {$wanted eq {}} { return $names }
+  lmap name $names { if {$name ni $wanted} continue; set name }
+}
+
+# Cases -------------------------------------------------------------------------------------------
+
+# One case: edb and its peers at one work, and a result for each peer.
+proc bench::run_case {case work spec source facts} {
+  variable rounds
+  variable lookups
+  if {![is_wanted $case]} return
+  set peers [peers_wanted [dict get $spec peers]]
+  set units [expr {$work eq "lookup" ? $lookups : [dict get $source rows]}]
+  set skipped {}
+  set able [warm_up $case [list edb {*}$peers] $source $work $units skipped]
+  set samples [alternate $case $able $source $work $units $rounds]
+  foreach peer $peers {
+    set result [dict create case $case peer $peer]
+    if {[dict exists $skipped $peer]} {
+      dict set result skipped [dict get $skipped $peer]
+    } else {
+      set result [dict merge $result [compare $samples $peer]]
+    }
+    if {[dict exists $skipped edb]} { dict set result edb_skipped [dict get $skipped edb] }
+    dict set result rows $units
+    set n [peers::units $peer $work $units]
+    if {$n != $units} { dict set result scaled "from $n lookups" }
+    if {[dict exists $spec targets $peer]} { dict set result target [dict get $spec targets $peer] }
+    record [dict merge $result $facts]
+  }
+}
+
+# The figures of one peer beside edb's; edb's are null where it was not to be had.
+proc bench::compare {samples peer} {
+  set edb [median [get $samples edb wall]]
+  set other [median [get $samples $peer wall]]
+  dict create edb_s $edb peer_s $other \
+    ratio [expr {$edb eq {} || $other eq {} ? {} : $other / $edb}] \
+    edb_rss_kb [largest [get $samples edb rss]] peer_rss_kb [largest [get $samples $peer rss]] \
+    edb_cpu_s [median [get $samples edb cpu]] peer_cpu_s [median [get $samples $peer cpu]] \
+    edb_min_s [lindex [lsort -real [get $samples edb wall]] 0] \
+    peer_min_s [lindex [lsort -real [get $samples $peer wall]] 0] \
+    edb_version [get $samples edb client] peer_version [get $samples $peer client]
+}
+
+proc bench::largest {list} { lindex [lsort -integer $list] end }
+
+# Peak memory of a big and of a small scan, for edb and for libpq itself.
+proc bench::run_memory {case spec source facts} {
+  variable rounds
+  variable memory_target
+  if {![is_wanted $case]} return
+  set skipped {}
+  foreach size {small big} {
+    lassign [dict get $spec $size] table rows
+    dict set source table $table
+    dict set source rows $rows
+    set able [warm_up "$case ($size)" {edb c-libpq} $source scan $rows skipped]
+    set samples($size) [alternate "$case ($size)" $able $source scan $rows [expr {min($rounds, 3)}]]
+  }
+  set result [dict create case $case peer c-libpq {*}[compare $samples(big) c-libpq]]
+  foreach {key name} {edb edb peer c-libpq} {
+    set big [largest [get $samples(big) $name rss]]
+    set small [largest [get $samples(small) $name rss]]
+    dict set result ${key}_growth_kb [expr {$big eq {} || $small eq {} ? {} : $big - $small}]
+  }
+  if {[dict exists $skipped edb]} { dict set result edb_skipped [dict get $skipped edb] }
+  dict set result rows $rows
+  dict set result growth_target_kb $memory_target
+  record [dict merge $result $facts]
+}
+
+proc bench::record {result} {
+  variable results
+  lappend results $result
+  progress {} {}
+  report::print $result
+}
+
+# Groups ------------------------------------------------------------------------------------------
+
+proc bench::group_postgresql {name} {
+  variable postgresql
+  variable memory
+  variable rows
+  if {![is_group_wanted $name [concat [dict keys $postgresql] [dict keys $memory]]]} return
+  if {[catch {servers::start $name} server options]} {
+    if {[dict get $options -errorcode] ne {SERVERS UNAVAILABLE}} { return -options $options $server }
+    foreach work [concat [dict keys $postgresql] [dict keys $memory]] {
+      record [dict create case $name.$work peer c-libpq skipped $server]
+    }
+    return
+  }
+  progress $name "making $rows rows"
+  make_tables $server
+  set source [dict create url [dict get $server url] libdir [dict get $server libdir] table t \
+    rows $rows indexed 1 secret [servers::percent_encode [dict get $server password]]]
+  set facts [facts "PostgreSQL [dict get $server version]" [libpq_version $source]]
+  dict for {work spec} $postgresql { run_case $name.$work $work $spec $source $facts }
+  dict set source indexed 0
+  dict for {work spec} $memory { run_memory $name.$work $spec $source $facts }
+  servers::stop $name
+}
+
+proc bench::make_tables {server} {
+  variable rows
+  foreach {table n} [list t $rows t_10k 10000] {
+    append sql "CREATE TABLE $table (id bigint PRIMARY KEY, name text, score double precision);
+      INSERT INTO $table SELECT [rows::postgresql i] FROM generate_series(1::bigint, $n) AS i;\n"
+  }
+  # A series in the SELECT list streams; one in FROM would be kept on the server's disk first.
+  foreach {view n} {series_10m 10000000 series_10k 10000} {
+    append sql "CREATE VIEW $view AS
+      SELECT [rows::postgresql i] FROM (SELECT generate_series(1::bigint, $n) AS i) AS s;\n"
+  }
+  servers::psql $server $sql
+  servers::psql $server {VACUUM (ANALYZE, FREEZE)}
+  servers::psql $server CHECKPOINT
+}
+
+proc bench::libpq_version {source} {
+  if {[catch {exec {*}[peers::command c-libpq $source count 0]} line]} { return {} }
+  dict get [report::parse $line] client
+}
+
+proc bench::group_sqlite {} {
+  variable sqlite
+  variable rows
+  if {![is_group_wanted sqlite [dict keys $sqlite]]} return
+  set file [file join $peers::out bench.db]
+  progress sqlite "making $rows rows"
+  if {[catch {peers::make_file $file $rows} message options]} {
+    if {[dict get $options -errorcode] ne {BENCH SKIP}} { return -options $options $message }
+    foreach work [dict keys $sqlite] {
+      record [dict create case sqlite.$work peer attach skipped $message]
+    }
+    return
+  }
+  set source [dict create file $file table t rows $rows indexed 1 secret "\n"]
+  set facts [facts {} {}]
+  dict for {work spec} $sqlite { run_case sqlite.$work $work $spec $source $facts }
+  file delete $file
+}
+
+# What every result of a group says about where it comes from.
+proc bench::facts {server client} {
+  variable rounds
+  variable here
+  set cpu {}
+  catch {regexp -line {^model name\s*:\s*(.*)$} [exec cat /proc/cpuinfo] -> cpu}
+  set commit unknown
+  catch {set commit [exec git -C $here describe --always --dirty --tags 2>/dev/null]}
+  dict create server $server client $client rounds $rounds commit $commit cpu $cpu \
+    cores [exec nproc]
+}
+
+proc bench::main {} {
+  variable rounds
+  variable only
+  variable wanted
+  variable here
+  variable results
+  variable errors
+  foreach {name variable} {CASE only ROUNDS rounds PEERS wanted} {
+    if {[info exists ::env($name)] && $::env($name) ne {}} { set $variable $::env($name) }
+  }
+  if {![string is integer -strict $rounds] || $rounds < 1} {
+    puts stderr "ROUNDS=$rounds is not a number of rounds"
+    exit 2
+  }
+  if {[catch {
+    report::print_head
+    group_postgresql postgresql
+    group_postgresql postgresql18
+    group_sqlite
+  } message options]} {
+    servers::stopall
+    return -options $options $message
+  }
+  if {$results eq {}} {
+    puts stderr "no case starts with \"$only\""
+    exit 2
+  }
+  report::save $here/results $results
+  report::html $here/results
+  exit [expr {$errors > 0}]
+}
+
+bench::main

@@ -1,0 +1,191 @@
+# The participants: how each is built, and the command that makes it do one work.
+#
+# `peers::command NAME SOURCE WORK UNITS` returns a command for exec.  SOURCE is a dict that says
+# where the rows are: rows (how many), table, and url and libdir of a server or file of a SQLite
+# database.  A participant that cannot be had raises an error with the errorcode {BENCH SKIP}.
+
+namespace eval peers {
+  variable root [file dirname [file dirname [file normalize [info script]]]]
+  variable bench [file join $root bench]
+  variable out [file join $root build bench]
+  variable built {}                   ;# what was built or refused: name -> {0 path} or {1 reason}
+
+  # Exact versions, so that a result can be had again.  pgx's are in pgx/go.mod.
+  variable duckdb {duckdb==1.5.5 duckdb-extension-postgres-scanner==1.5.5}
+  variable virtualpg mod_virtualpg
+
+  # A participant with a limit does only so many lookups, since each is a scan or nearly so; its
+  # time is scaled up to the number that the others do, and the result says so.
+  variable lookup_limit {virtualpg 4 duckdb 400}
+}
+
+proc peers::units {name work units} {
+  variable lookup_limit
+  if {$work ne "lookup" || ![dict exists $lookup_limit $name]} { return $units }
+  expr {min($units, [dict get $lookup_limit $name])}
+}
+
+proc peers::command {name source work units} {
+  set program [$name $source $work $units]
+  if {[dict exists $source libdir] && [dict get $source libdir] ne {}} {
+    set program [list env LD_LIBRARY_PATH=[dict get $source libdir] {*}$program]
+  }
+  return $program
+}
+
+proc peers::skip {reason} { return -code error -errorcode {BENCH SKIP} $reason }
+
+# Participants that are SQLite --------------------------------------------------------------------
+
+proc peers::host {source work table units args} {
+  list [program host] {*}$args $work $table [dict get $source rows] $units
+}
+
+proc peers::edb {source work units} {
+  set so [edb_so]
+  if {[dict exists $source file]} {
+    set url sqlite:[dict get $source file]
+    set remote main.[dict get $source table]
+  } else {
+    set url [dict get $source url]
+    set remote public.[dict get $source table]
+  }
+  set setup [list -load $so -setup "SELECT edb_server('bench', [quote $url])" \
+    -setup "CREATE VIRTUAL TABLE t USING edb(bench, [quote $remote])"]
+  # Connecting is not what is timed.  (A view of a series is no place to look a row up.)
+  if {[dict get $source indexed]} { lappend setup -setup {SELECT name FROM t WHERE id = 1} }
+  host $source $work t $units {*}$setup -client {SELECT edb_version()}
+}
+
+proc peers::edb_so {} {
+  variable root
+  set so [expr {[info exists ::env(EDB_SO)] && $::env(EDB_SO) ne {} ? $::env(EDB_SO) : "$root/edb.so"}]
+  if {![file exists $so]} { skip "edb.so is not built" }
+  return $so
+}
+
+proc peers::virtualpg {source work units} {
+  variable virtualpg
+  host $source $work t $units -load $virtualpg \
+    -setup "CREATE VIRTUAL TABLE t USING VirtualPostgres([quote [dict get $source url]], 'public',\
+      [quote [dict get $source table]])"
+}
+
+proc peers::vtab-floor {source work units} {
+  host $source $work t $units -load [program vtab_floor.so] \
+    -setup "CREATE VIRTUAL TABLE t USING vtab_floor([dict get $source rows])"
+}
+
+proc peers::attach {source work units} {
+  host $source $work other.[dict get $source table] $units \
+    -setup "ATTACH [quote [dict get $source file]] AS other"
+}
+
+proc peers::quote {text} { return '[string map {' ''} $text]' }
+
+# A new SQLite file with the benchmark's rows in the table t.
+proc peers::make_file {file rows} {
+  file delete $file
+  exec [program host] -load [program vtab_floor.so] \
+    -setup "CREATE VIRTUAL TABLE f USING vtab_floor($rows)" -setup "ATTACH [quote $file] AS other" \
+    -setup {CREATE TABLE other.t(id INTEGER PRIMARY KEY, name TEXT, score REAL)} \
+    -setup {INSERT INTO other.t SELECT id, name, score FROM f} none t $rows 0
+}
+
+# Participants that are not -----------------------------------------------------------------------
+
+proc peers::c-libpq {source work units} { libpq single $source $work $units }
+proc peers::c-libpq-chunked {source work units} { libpq chunked $source $work $units }
+proc peers::c-copy {source work units} { libpq copy $source $work $units }
+
+proc peers::libpq {mode source work units} {
+  dict with source { list [program peer_libpq] $mode $work $url $table $rows $units }
+}
+
+proc peers::pgx {source work units} {
+  dict with source { list [program pgx] $work $url $table $rows $units }
+}
+
+proc peers::duckdb {source work units} {
+  variable bench
+  dict with source { list [program duckdb] $bench/peer_duckdb.py $work $url $table $rows $units }
+}
+
+# Building ----------------------------------------------------------------------------------------
+
+# The path of a program, built if need be, once a run.
+proc peers::program {name} {
+  variable built
+  if {![dict exists $built $name]} {
+    set failed [catch {build_$name} result options]
+    if {$failed && [dict get $options -errorcode] ne {BENCH SKIP}} {
+      return -options $options $result
+    }
+    dict set built $name [list $failed $result]
+  }
+  lassign [dict get $built $name] failed result
+  if {$failed} { skip $result }
+  return $result
+}
+
+proc peers::build_host {} { compile host host.c sqlite3 libsqlite3-dev }
+proc peers::build_peer_libpq {} { compile peer_libpq peer_libpq.c libpq libpq-dev }
+proc peers::build_vtab_floor.so {} { compile vtab_floor.so vtab_floor.c sqlite3 libsqlite3-dev }
+
+# Compiles SOURCE with what pkg-config says of MODULE, which the Debian package PACKAGE brings.
+proc peers::compile {name source module package} {
+  variable bench
+  variable out
+  set cc [expr {[info exists ::env(CC)] && $::env(CC) ne {} ? $::env(CC) : "cc"}]
+  if {[catch {exec pkg-config --cflags $module} cflags]} { skip "$package is not installed" }
+  set libs [exec pkg-config --libs $module]
+  if {[string match *.so $name]} {
+    lappend cflags -shared -fPIC
+    set libs {}
+  }
+  file mkdir $out
+  set path [file join $out $name]
+  if {![is_newer $path [list $bench/$source $bench/participant.h]]} {
+    exec {*}$cc -std=c11 -O2 -Wall -Wextra -fvisibility=hidden {*}$cflags -o $path $bench/$source {*}$libs -ldl >@stderr 2>@1
+  }
+  return $path
+}
+
+proc peers::is_newer {path sources} {
+  if {![file exists $path]} { return 0 }
+  foreach source $sources {
+    if {[file mtime $source] >= [file mtime $path]} { return 0 }
+  }
+  return 1
+}
+
+proc peers::build_pgx {} {
+  variable bench
+  variable out
+  if {[auto_execok go] eq {}} { skip "go is not installed" }
+  attempt "go could not build it" go build -C $bench/pgx -o $out/pgx .
+  return $out/pgx
+}
+
+# A Python of its own that has DuckDB and, from a second package, the extension's file: DuckDB
+# would fetch it from its own server otherwise.
+proc peers::build_duckdb {} {
+  variable duckdb
+  variable out
+  if {[auto_execok python3] eq {}} { skip "python3 is not installed" }
+  set stamp $out/duckdb/installed
+  if {![file exists $stamp] || [exec cat $stamp] ne $duckdb} {
+    puts stderr "Fetching [lindex $duckdb 0] with pip"
+    attempt "python3 has no venv" python3 -m venv $out/duckdb
+    attempt "pip could not install it" $out/duckdb/bin/pip install --quiet \
+      --disable-pip-version-check {*}$duckdb
+    set channel [open $stamp w]
+    puts -nonewline $channel $duckdb
+    close $channel
+  }
+  return $out/duckdb/bin/python
+}
+
+proc peers::attempt {failure args} {
+  if {[catch {exec {*}$args 2>@1} message]} { skip "$failure: [lindex [split $message \n] 0]" }
+}
