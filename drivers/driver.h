@@ -176,6 +176,7 @@ typedef struct edb_statement {
 typedef struct edb_rows {
   const edb_methods *methods;
   void *context;
+  int ended; /* 1: nothing more is asked of the driver */
 } edb_rows;
 typedef struct edb_transaction {
   const edb_methods *methods;
@@ -379,6 +380,9 @@ int edb_transaction_query(edb_transaction *transaction, const char *sql,
 int edb_transaction_commit(edb_transaction *transaction);
 int edb_transaction_rollback(edb_transaction *transaction);
 
+/* The driver of an open connection; NULL of a closed one. */
+const edb_driver *edb_connection_driver(const edb_connection *connection);
+
 /* Asks the server to stop what the connection runs. Harmless when nothing runs. */
 int edb_cancel(const edb_connection *connection);
 
@@ -387,6 +391,11 @@ const edb_error *edb_detail(const edb_connection *connection);
 
 /* Whether the connection still stands, as far as can be told without a round trip. */
 int edb_alive(const edb_connection *connection);
+
+#define EDB_PLACEHOLDER_TEXT 16
+
+/* Parameter i, counted from 1, as the dialect's SQL writes it: "$3" or "?". Answers out. */
+char *edb_placeholder(const edb_dialect *dialect, int i, char out[EDB_PLACEHOLDER_TEXT]);
 
 /* ---- Rows and values (value.c) ------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 #include "driver.h"
 
 #if defined(__GNUC__)
-#define EDB_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define EDB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define EDB_PRINTF(format, first)
+#define EDB_PRINTF(text, first)
 #endif
 
 /* ---- Errors (error.c) ---------------------------------------------------------------------- */
@@ -34,6 +34,9 @@ static inline void edb_free(const edb_host *host, void *p) {
   if (p) host->resize(host->context, p, 0);
 }
 
+/* Overwrites a secret, also where the compiler sees that nothing reads it again. */
+void edb_wipe(void *p, size_t n);
+
 /* A buffer that grows, with a sticky failure: once out of memory it takes nothing more, and `nomem` is
 ** looked at once at the end. The bytes are followed by a NUL that n does not count. */
 typedef struct edb_buffer {
@@ -53,6 +56,21 @@ void edb_buffer_free(edb_buffer *buffer);
 
 /* The option's value, or NULL. */
 const char *edb_option_get(const edb_option *options, size_t n, const char *name);
+
+/* The options of a URL and those beside it (url.c): checked, decoded, the password resolved. One block,
+** beside what options and the environment hold. */
+typedef struct edb_option_set {
+  edb_option *options;
+  size_t n;
+  size_t size; /* bytes of the block */
+} edb_option_set;
+
+/* EDB_OK, or an error and nothing to free. */
+int edb_options_collect(const char *url, const edb_option *options, size_t n, const edb_host *host,
+                        const edb_driver **driver, edb_option_set *set, edb_error *error);
+
+/* Overwrites the block and frees it. */
+void edb_options_wipe(const edb_host *host, edb_option_set *set);
 
 /* ---- Client libraries, opened at run time (library.c) -------------------------------------- */
 
