@@ -128,25 +128,29 @@ proc peers::program {name} {
   return $result
 }
 
-proc peers::build_host {} { compile host host.c sqlite3 libsqlite3-dev }
-proc peers::build_peer_libpq {} { compile peer_libpq peer_libpq.c libpq libpq-dev }
-proc peers::build_vtab_floor.so {} { compile vtab_floor.so vtab_floor.c sqlite3 libsqlite3-dev }
+proc peers::build_host {} { compile host host.c sqlite3.h libsqlite3-dev {} -lsqlite3 }
+proc peers::build_vtab_floor.so {} {
+  compile vtab_floor.so vtab_floor.c sqlite3ext.h libsqlite3-dev {-shared -fPIC} {}
+}
+proc peers::build_peer_libpq {} {
+  set flags {}
+  catch {set flags [list -I[exec pg_config --includedir] -L[exec pg_config --libdir]]}
+  compile peer_libpq peer_libpq.c libpq-fe.h libpq-dev $flags {-lpq -ldl}
+}
 
-# Compiles SOURCE with what pkg-config says of MODULE, which the Debian package PACKAGE brings.
-proc peers::compile {name source module package} {
+# Compiles SOURCE into NAME.  HEADER is what the Debian package PACKAGE would bring.
+proc peers::compile {name source header package flags libs} {
   variable bench
   variable out
   set cc [expr {[info exists ::env(CC)] && $::env(CC) ne {} ? $::env(CC) : "cc"}]
-  if {[catch {exec pkg-config --cflags $module} cflags]} { skip "$package is not installed" }
-  set libs [exec pkg-config --libs $module]
-  if {[string match *.so $name]} {
-    lappend cflags -shared -fPIC
-    set libs {}
+  if {[catch {exec {*}$cc {*}$flags -E -x c - << "#include <$header>"}]} {
+    skip "$package is not installed"
   }
   file mkdir $out
   set path [file join $out $name]
   if {![is_newer $path [list $bench/$source $bench/participant.h]]} {
-    exec {*}$cc -std=c11 -O2 -Wall -Wextra -fvisibility=hidden {*}$cflags -o $path $bench/$source {*}$libs -ldl >@stderr 2>@1
+    exec {*}$cc -std=c11 -O2 -Wall -Wextra -fvisibility=hidden {*}$flags -o $path $bench/$source \
+      {*}$libs >@stderr 2>@1
   }
   return $path
 }
