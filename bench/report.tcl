@@ -171,6 +171,7 @@ h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; } h3 { margin: 1.6rem 
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .6rem 0; }
 th, td { padding: .15rem .8rem .15rem 0; text-align: right; border-bottom: 1px solid #dde3ea; }
 th:first-child, td:first-child, td:last-child, th:last-child { text-align: left; }
+td:first-child { white-space: nowrap; }
 .facts { color: #5a6b7c; font-size: 13px; } .miss { color: #b3261e; }
 svg { width: 100%; height: auto; display: block; } svg text { font: 13px system-ui, sans-serif; fill: #1c2733; }
 .edb { fill: #1668b8; } .peer { fill: #a9b8c7; } .target { stroke: #b3261e; stroke-width: 2; }
@@ -178,8 +179,8 @@ svg { width: 100%; height: auto; display: block; } svg text { font: 13px system-
 </style></head><body>
 <h1>edb beside what it could be replaced by</h1>
 <p>Seconds are medians of alternated rounds; shorter is better. A ratio is the peer's time divided by edb's:
-above 1, edb is faster. The red mark in a peer's bar is where edb's time would have to end to reach the
-target set for that pair. How this is measured stands in bench/README.md.</p>
+above 1, edb is faster. The red mark in a peer's row is how long edb's bar may be at most to reach
+the target set for that pair. How this is measured stands in bench/README.md.</p>
 <p class=\"facts\">[escape [get $first cpu]], [escape [get $first cores]] cores</p>
 $body</body></html>"
   close $channel
