@@ -42,7 +42,7 @@ UNITS   := $(patsubst test/unit/%.c,$(B)/unit/%,$(wildcard test/unit/*.c))
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test asan cover lint bench mutations,$(MAKECMDGOALS)) \
-  $(if $(filter test-interop,$(MAKECMDGOALS)),test) $(if $(filter format,$(MAKECMDGOALS)),lint)
+  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint)
 
 export EDB_SETUP EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
@@ -117,7 +117,7 @@ demo: $(SO) | setup
 	@rm -rf build/demo && mkdir -p build/demo
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
-test: $(SO) $(UNITS) | setup
+test: $(SO) $(UNITS) $(B)/libedb.a | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
 
 test-interop: $(SO) | setup

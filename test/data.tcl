@@ -13,13 +13,28 @@ namespace eval data {
   variable iso /usr/share/iso-codes/json
 }
 
-# Makes the files of NAME (iso or cities) be there, or raises why they cannot be.
+# Makes NAME be there, or raises why it cannot be: iso, cities, or apsw, a Python module that holds a
+# newer SQLite than Debian's.
 proc data::fetch {name} {
   variable iso
   switch $name {
     iso { if {![file exists $iso/iso_3166-1.json]} { servers::unavailable "iso-codes is not installed" } }
     cities { cities_file }
-    default { error "no data \"$name\": there are iso and cities" }
+    apsw { pip apsw 3.54.1.0 }
+    default { error "no data \"$name\": there are iso, cities and apsw" }
+  }
+}
+
+# A Python package of an exact version in build/peers/python.
+proc data::pip {package version} {
+  variable root
+  set target $root/build/peers/python
+  if {[file exists $target/$package-$version.dist-info]} return
+  if {[catch {exec /usr/bin/python3 -m pip --version}]} { servers::unavailable "pip is not installed" }
+  puts stderr "Fetching $package $version with pip"
+  if {[catch {exec /usr/bin/python3 -m pip install --quiet --disable-pip-version-check \
+        --root-user-action=ignore --only-binary=:all: --upgrade --target $target $package==$version 2>@1} message]} {
+    servers::unavailable "pip could not install $package: [lindex [split $message \n] end]"
   }
 }
 

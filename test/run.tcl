@@ -253,6 +253,13 @@ proc main {} {
   vwait ::finished
 }
 
+# An error in an event, such as nobody reading our output any more, ends the run too.
+proc bgerror {message} {
+  catch {puts stderr $::errorInfo}
+  servers::stopall
+  exit 1
+}
+
 fconfigure stdout -encoding utf-8 -buffering line
 set status [catch main message options]
 servers::stopall

@@ -32,7 +32,7 @@ unset channel
 
 proc do_test {name script expected} {
   if {[catch {uplevel 1 $script} got options]} {
-    tester::fail $name $expected "error: $got\n[dict get $options -errorinfo]"
+    tester::fail $name $expected "error: [dict get $options -errorinfo]"
   } elseif {[tester::matches $expected $got]} {
     tester::pass $name
   } else {
