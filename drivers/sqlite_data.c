@@ -1,0 +1,110 @@
+/*
+** drivers/sqlite_data.c: what the SQLite driver says of its server: types, dialect, catalog.
+*/
+#include "sqlite_data.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* A column of another file is compared as the same column here would be, whatever is stored in it; but
+** text there may have another collation, and what has no affinity there is given one here. */
+#define TYPE(spelling, its_kind, its_declared, its_compare)                                        \
+  { .name = spelling, .kind = its_kind, .declared = its_declared, .compare = its_compare }
+
+static const edb_type type_integer =
+    TYPE("INTEGER", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE);
+static const edb_type type_text = TYPE("TEXT", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT);
+static const edb_type type_blob = TYPE("BLOB", EDB_BYTES, EDB_DECLARED_BLOB, EDB_COMPARE_NONE);
+static const edb_type type_none = TYPE("", EDB_NULL, EDB_DECLARED_BLOB, EDB_COMPARE_NONE);
+static const edb_type type_real = TYPE("REAL", EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_SQLITE);
+static const edb_type type_numeric =
+    TYPE("NUMERIC", EDB_NULL, EDB_DECLARED_NUMERIC, EDB_COMPARE_SQLITE);
+
+/* Names that say more than their affinity, which is NUMERIC. */
+static const edb_type named_types[] = {
+    TYPE("BOOL", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
+    TYPE("BOOLEAN", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
+    TYPE("DATE", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_SQLITE),
+    TYPE("TIME", EDB_TIME, EDB_DECLARED_TIME, EDB_COMPARE_SQLITE),
+    TYPE("DATETIME", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
+    TYPE("TIMESTAMP", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
+    TYPE("JSON", EDB_TEXT, EDB_DECLARED_JSON, EDB_COMPARE_NONE)};
+
+static int contains(const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (; *text; text++) {
+    if (strncasecmp(text, word, n) == 0) return 1;
+  }
+  return 0;
+}
+
+/* By the rules of "Determination Of Column Affinity" (sqlite.org/datatype3.html), in their order. */
+const edb_type *edb_sqlite_type(const char *name) {
+  static const struct {
+    const char *word;
+    const edb_type *type;
+  } affinities[] = {{"INT", &type_integer}, {"CHAR", &type_text}, {"CLOB", &type_text},
+                    {"TEXT", &type_text},   {"BLOB", &type_blob}, {"REAL", &type_real},
+                    {"FLOA", &type_real},   {"DOUB", &type_real}};
+  size_t i, n = strcspn(name, "(");
+  if (!*name) return &type_none;
+  while (n > 0 && name[n - 1] == ' ') n--;
+  for (i = 0; i < sizeof named_types / sizeof named_types[0]; i++) {
+    if (strncasecmp(named_types[i].name, name, n) == 0 && !named_types[i].name[n]) {
+      return &named_types[i];
+    }
+  }
+  for (i = 0; i < sizeof affinities / sizeof affinities[0]; i++) {
+    if (contains(name, affinities[i].word)) return affinities[i].type;
+  }
+  return &type_numeric;
+}
+
+const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
+                                        .placeholder = "?",
+                                        .limit = " LIMIT %s",
+                                        .false_clause = "0",
+                                        .max_parameters = 32766, /* from 3.32 on */
+                                        .type = edb_sqlite_type};
+
+/* ---- Catalog --------------------------------------------------------------------------------- */
+
+/* l: the table. k: its primary key: how many columns, whether all are declared NOT NULL, and whether it
+** is another name of the rowid, which is when a rowid table has no index for it. u: whether the key names
+** a row: a nullable one, which SQLite allows, may be NULL in several. What a virtual table says of its key
+** is only binding where it is WITHOUT ROWID. */
+#define TABLE_AND_KEY                                                                              \
+  "WITH l AS (SELECT schema, name, type, wr FROM pragma_table_list(?2)"                            \
+  " WHERE schema = coalesce(?1, 'main') AND name = ?2 COLLATE NOCASE),"                            \
+  " k AS (SELECT count(*) AS n, min(c.\"notnull\") AS strict,"                                     \
+  " count(*) AND NOT l.wr AND l.type <> 'virtual' AND NOT EXISTS"                                  \
+  " (SELECT 1 FROM pragma_index_list(l.name, l.schema) WHERE origin = 'pk') AS alias"              \
+  " FROM l, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.pk),"                                \
+  " u AS (SELECT k.n AND (l.wr OR (l.type <> 'virtual' AND (k.alias OR k.strict))) AS is_key"      \
+  " FROM l, k) "
+
+/* The first name of the rowid that no column has taken. */
+#define ROWID_NAME                                                                                 \
+  "(SELECT r.column1 FROM (VALUES ('rowid'), ('_rowid_'), ('oid')) AS r WHERE NOT EXISTS"          \
+  " (SELECT 1 FROM pragma_table_xinfo(l.name, l.schema) AS c"                                      \
+  " WHERE c.name = r.column1 COLLATE NOCASE) LIMIT 1)"
+
+const edb_catalog edb_sqlite_catalog = {
+    .tables = "SELECT schema, name, type, NULL, NULL FROM pragma_table_list"
+              " WHERE (schema = ?1 OR ?1 IS NULL) AND type <> 'shadow'"
+              " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY schema, name",
+    /* To count a virtual table's rows may be dear, so that a guess stands in for it. */
+    .relation = TABLE_AND_KEY
+    "SELECT l.schema, l.name, CASE l.type WHEN 'shadow' THEN 'table' ELSE l.type END,"
+    " CASE l.type WHEN 'virtual' THEN 10000 END,"
+    " CASE WHEN l.type IN ('table', 'shadow') AND NOT u.is_key THEN " ROWID_NAME " END, 1"
+    " FROM l, u",
+    .columns = TABLE_AND_KEY
+    "SELECT c.name, c.type, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
+    " CASE WHEN u.is_key THEN c.pk ELSE 0 END,"
+    " c.dflt_value IS NOT NULL OR c.hidden IN (2, 3) OR (c.pk AND k.alias)"
+    " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",
+    /* The end of a b-tree is near. Tables without rowid and views refuse it: then it is not known. */
+    .estimate = "SELECT max(_rowid_) FROM %s"};
