@@ -29,6 +29,8 @@ ifdef WERROR
 endif
 ifdef SANITIZE
   OPTIMIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+  # Stays loaded to the end, so that reports of leaks can name its functions.
+  LINK += -Wl,-z,nodelete
 endif
 ifdef COVER
   OPTIMIZE := -O0 -g --coverage
@@ -44,7 +46,7 @@ UNITS   := $(patsubst test/unit/%.c,$(B)/unit/%,$(wildcard test/unit/*.c))
 SETUP := build $(filter demo test asan cover lint bench mutations,$(MAKECMDGOALS)) \
   $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint)
 
-export EDB_SETUP EDB_SO := $(abspath $(SO))
+export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
 .PHONY: all help setup units demo test test-interop bench lint asan cover mutations format install \

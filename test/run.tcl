@@ -192,17 +192,18 @@ proc collect {channel label since} {
   settle
 }
 
-# Adds up a finished job: its last line counts, unless it broke off or ran nothing at all.
+# Adds up a finished job by its line of counts, the last such line (a sanitizer may report after it);
+# a job that broke off before it, or ran nothing at all, has failed.
 proc conclude {label text status seconds} {
-  set text [string trimright $text]
-  set lines [split $text \n]
-  set counted [regexp {^\S+: (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$} [lindex $lines end] \
-    -> passed failed skipped]
+  set lines [split [string trimright $text] \n]
+  set pattern {^[^\s:]+: (\d+) passed, (\d+) failed(?:, (\d+) skipped)?$}
+  set at [lindex [lsearch -all -regexp $lines $pattern] end]
+  set counted [expr {$at ne {}}]
+  lassign {0 0 0} passed failed skipped
   if {$counted} {
-    set lines [lrange $lines 0 end-1]
+    regexp $pattern [lindex $lines $at] -> passed failed skipped
+    set lines [lreplace $lines $at $at]
     if {$skipped eq {}} { set skipped 0 }
-  } else {
-    lassign {0 0 0} passed failed skipped
   }
   set reason {}
   if {$status in {124 137}} {
