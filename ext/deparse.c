@@ -1,0 +1,178 @@
+/*
+** ext/deparse.c: the remote SQL of a plan.
+*/
+#include "extInt.h"
+
+#include <string.h>
+
+void sql_begin(Sql *sql, const edb_driver *driver) {
+  memset(sql, 0, sizeof *sql);
+  sql->driver = driver;
+  sql->text = sqlite3_str_new(NULL);
+}
+
+void sql_clear(Sql *sql) {
+  for (int i = 0; i < sql->owned_count; i++) sqlite3_free(sql->owned[i]);
+  sqlite3_free(sql->owned);
+  sqlite3_free(sql->parameters);
+  if (sql->text) sqlite3_free(sqlite3_str_finish(sql->text));
+  memset(sql, 0, sizeof *sql);
+}
+
+/* Room for one more element; NULL, and a sticky failure, when out of memory. */
+static void *room(Sql *sql, void *array, int count, int *size, size_t element) {
+  if (count < *size) return array;
+  int larger = *size ? *size * 2 : 8;
+  void *grown = sqlite3_realloc64(array, (sqlite3_uint64)larger * element);
+  if (grown == NULL) {
+    sql->rc = SQLITE_NOMEM;
+  } else {
+    *size = larger;
+  }
+  return grown;
+}
+
+void sql_own(Sql *sql, void *memory) {
+  void **grown = room(sql, sql->owned, sql->owned_count, &sql->owned_size, sizeof(void *));
+  if (memory == NULL) sql->rc = SQLITE_NOMEM;
+  if (grown) sql->owned = grown;
+  if (grown == NULL || memory == NULL) {
+    sqlite3_free(memory);
+    return;
+  }
+  sql->owned[sql->owned_count++] = memory;
+}
+
+void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
+  edb_parameter *grown = room(sql, sql->parameters, sql->count, &sql->size, sizeof(edb_parameter));
+  placeholder[0] = 0;
+  if (grown == NULL) return;
+  sql->parameters = grown;
+  sql->parameters[sql->count].name = NULL;
+  sql->parameters[sql->count].value = *value;
+  sql->count++;
+  edb_placeholder(sql->driver->dialect, sql->count, placeholder);
+}
+
+void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name) {
+  sqlite3_str_appendchar(out, 1, dialect->quote[0]);
+  for (const char *p = name; *p; p++) {
+    if (*p == dialect->quote[1]) sqlite3_str_append(out, p, 1);
+    sqlite3_str_append(out, p, 1);
+  }
+  sqlite3_str_appendchar(out, 1, dialect->quote[1]);
+}
+
+void append_template(sqlite3_str *out, const char *format, const char *argument) {
+  for (const char *p = format; *p; p++) {
+    if (p[0] == '%' && p[1] == 's') {
+      sqlite3_str_appendall(out, argument);
+      p++;
+    } else {
+      sqlite3_str_append(out, p, 1);
+    }
+  }
+}
+
+char *deparse_column(const Definition *d, int column) {
+  if (column < 0) return sqlite3_mprintf("%s", d->identity_sql);
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  append_name(out, d->driver->dialect, d->columns[column].remote);
+  return sqlite3_str_finish(out);
+}
+
+char *deparse_relation(const Definition *d) {
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  if (d->query) {
+    size_t n = strlen(d->query);
+    while (n > 0 && strchr("; \t\r\n", d->query[n - 1])) n--;
+    /* The line's end closes a comment that the query may end with. */
+    sqlite3_str_appendf(out, "(%.*s%s) AS edb", (int)n, d->query,
+                        strstr(d->query, "--") ? "\n" : "");
+  } else {
+    if (d->schema) {
+      append_name(out, d->driver->dialect, d->schema);
+      sqlite3_str_appendchar(out, 1, '.');
+    }
+    append_name(out, d->driver->dialect, d->table);
+  }
+  return sqlite3_str_finish(out);
+}
+
+/* The columns that travel, each as its type is read. */
+static void deparse_list(Sql *sql, const Definition *d, const Plan *plan) {
+  const char *comma = "";
+  for (int i = 0; i < plan->fetches; i++) {
+    char *name = deparse_column(d, plan->fetch[i]);
+    const edb_type *type = d->columns[plan->fetch[i]].type;
+    sqlite3_str_appendall(sql->text, comma);
+    append_template(sql->text, type->read ? type->read : "%s", name ? name : "");
+    if (name == NULL) sql->rc = SQLITE_NOMEM;
+    sqlite3_free(name);
+    comma = ", ";
+  }
+  if (plan->identity >= 0) {
+    sqlite3_str_appendf(sql->text, "%s%s", comma, d->identity_sql);
+  } else if (plan->fetches == 0) {
+    sqlite3_str_appendall(sql->text, "NULL");
+  }
+}
+
+/* Each condition that can be sent, with AND between. */
+static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
+                             sqlite3_value **values) {
+  const char *word = " WHERE ";
+  for (int i = 0; i < plan->count; i++) {
+    const Term *term = &plan->terms[i];
+    sqlite3_value *value = values && term->argument >= 0 ? values[term->argument] : NULL;
+    sqlite3_str *whole = sql->text;
+    sql->text = sqlite3_str_new(NULL);
+    Shipped shipped = ship_term(sql, d, term, value);
+    if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;
+    char *condition = sqlite3_str_finish(sql->text);
+    sql->text = whole;
+    if (shipped == SHIP_SENT && condition) {
+      sqlite3_str_appendf(sql->text, "%s%s", word, condition);
+      word = " AND ";
+    }
+    sqlite3_free(condition);
+    if (shipped == SHIP_NEVER || shipped == SHIP_FAIL) return shipped;
+  }
+  return SHIP_SENT;
+}
+
+/* LIMIT and OFFSET as one limit: SQLite skips the rows itself. Negative means none. */
+static void deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
+  char number[24] = "?";
+  if (plan->limit < 0) return;
+  if (values) {
+    sqlite3_int64 limit = sqlite3_value_int64(values[plan->limit]);
+    sqlite3_int64 offset = plan->offset >= 0 ? sqlite3_value_int64(values[plan->offset]) : 0;
+    if (offset < 0) offset = 0;
+    if (limit < 0 || limit > INT64_MAX - offset) return;
+    sqlite3_snprintf(sizeof number, number, "%lld", limit + offset);
+  }
+  append_template(sql->text, sql->driver->dialect->limit, number);
+}
+
+Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values) {
+  char *relation = deparse_relation(d);
+  Shipped shipped = SHIP_SENT;
+  if (relation == NULL) sql->rc = SQLITE_NOMEM;
+  if (plan->count_only && plan->limit < 0) {
+    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM %s", relation);
+  } else if (plan->count_only) {
+    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM (SELECT 1 FROM %s", relation);
+    deparse_limit(sql, plan, values);
+    sqlite3_str_appendall(sql->text, ") AS edb");
+  } else {
+    sqlite3_str_appendall(sql->text, "SELECT ");
+    deparse_list(sql, d, plan);
+    sqlite3_str_appendf(sql->text, " FROM %s", relation);
+    shipped = deparse_where(sql, d, plan, values);
+    deparse_limit(sql, plan, values);
+  }
+  sqlite3_free(relation);
+  if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;
+  return sql->rc == SQLITE_OK ? shipped : SHIP_FAIL;
+}

@@ -1,0 +1,298 @@
+/*
+** ext/extInt.h: the one internal header of ext/, a block per .c file, in reading order.
+*/
+#ifndef EDB_EXT_INT_H
+#define EDB_EXT_INT_H
+
+#include "sqlite3ext.h"
+SQLITE_EXTENSION_INIT3
+#include "../drivers/driver.h"
+
+typedef struct Edb Edb;
+typedef struct Server Server;
+typedef struct Link Link;
+typedef struct Definition Definition;
+typedef struct Table Table;
+typedef struct Plan Plan;
+typedef struct Term Term;
+
+/* ---- edb.c: what one database connection's edb functions and tables share ------------------ */
+
+typedef struct LogLine {
+  edb_time at;
+  char *server;
+  char *text;
+} LogLine;
+
+#define EDB_LOG_LINES 1000 /* older ones are dropped */
+
+struct Edb {
+  sqlite3 *db;
+  int references; /* modules and functions that still hold it */
+  edb_host host;
+  Server *servers;
+  int log_statements; /* 1: each remote statement goes to the log */
+  LogLine log[EDB_LOG_LINES];
+  sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
+};
+
+void edb_log(Edb *edb, const char *server, const char *text, size_t n);
+
+/* ---- server.c: servers, and links to them --------------------------------------------------- */
+
+/* A name and a URL; a URL that stood where a name may is its own name. */
+struct Server {
+  Server *next;
+  Edb *edb;
+  char *name; /* shown: never with a secret */
+  char *url;  /* may hold a secret */
+  int by_url; /* 1: taken in from a URL, not defined by name */
+  const edb_driver *driver;
+  edb_host host;  /* its log lines carry the server's name */
+  Link *idle;     /* links that nobody uses */
+  int generation; /* of url: links of an older one are closed, not used again */
+  int removed;    /* no longer listed; freed with the last of its links */
+  int links;
+};
+
+#define LINK_STATEMENTS 16
+
+/* A connection in the hands of one user at a time, with the statements that it keeps prepared. */
+struct Link {
+  Link *next;
+  Server *server;
+  int generation;
+  int idled; /* 1: it has waited, and no command since then was answered */
+  edb_connection connection;
+  struct Kept {
+    char *sql;
+    sqlite3_uint64 used; /* when, by `clock` */
+    edb_statement statement;
+  } kept[LINK_STATEMENTS];
+  sqlite3_uint64 clock;
+};
+
+/* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from sqlite3_mprintf. */
+int server_define(Edb *edb, const char *name, const char *url, char **message);
+
+/* The server of that name, or of that URL (taken in when first seen). NULL and *message where there is none. */
+Server *server_find(Edb *edb, const char *name, char **message);
+
+/* A connection to the server, an idle one if there is one that still stands. SQLITE_OK, or an error and *message.
+** link_release gives it back, its reader closed. */
+int link_acquire(Server *server, Link **link, char **message);
+void link_release(Link *link);
+
+/* Queries with sql, which is prepared first unless the link has it prepared. A link that has waited and is
+** found dead is replaced once: *link may change. SQLITE_OK, or an error and *message. */
+int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
+               size_t n, edb_rows *rows, char **message);
+/* Never repeated: what was sent may have been done. */
+int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
+                 sqlite3_int64 *affected, char **message);
+
+/* Closes all connections and frees the servers. */
+void servers_free(Edb *edb);
+
+/* The SQLite result code for an edb_code, and the message "edb: postgresql shop: … (42P01)". */
+int error_code(edb_code code);
+char *error_message(const Server *server, const edb_error *error);
+int server_fail(const Server *server, const edb_error *error, char **message);
+
+/* ---- definition.c: what is known of a remote table ------------------------------------------ */
+
+typedef enum Unrepresentable {
+  UNREPRESENTABLE_TEXT = 0,
+  UNREPRESENTABLE_NULL,
+  UNREPRESENTABLE_ERROR
+} Unrepresentable;
+
+typedef struct Column {
+  char *name;      /* in SQLite: unique, never empty */
+  char *remote;    /* as the server has it */
+  char *type_name; /* the remote type, for people */
+  const edb_type *type;
+  int nullable;
+  int key; /* 1… within the key that names a row, else 0 */
+  int has_default;
+} Column;
+
+/* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each row's
+** rowid or primary key twice and compares). */
+typedef enum Identity {
+  IDENTITY_NONE = 0, /* there is none: the rowid cannot be read */
+  IDENTITY_ROWID,    /* one integer: it is the rowid */
+  IDENTITY_KEY       /* anything else: the hidden column edb_key of a table WITHOUT ROWID */
+} Identity;
+
+struct Definition {
+  const edb_driver *driver;
+  char *server;       /* name or URL, as CREATE VIRTUAL TABLE has it */
+  char *schema;       /* NULL for a query */
+  char *table;        /* likewise */
+  char *query;        /* NULL for a table */
+  char *identity_sql; /* remote SQL of the row's identity where no column is the key, else NULL */
+  int identity_integer;
+  double rows; /* estimate; negative where there is none */
+  Column *columns;
+  int count; /* of columns */
+  /* Options. */
+  char *key; /* names of the columns that make a row's key, or NULL */
+  int decimal_text;
+  Unrepresentable unrepresentable;
+  int pushdown;
+  double rows_option; /* negative where not given */
+};
+
+/* Reads the arguments of CREATE VIRTUAL TABLE (behind the module, database and table names). */
+int definition_parse(Definition *definition, int argc, const char *const *argv, char **message);
+
+/* Asks the server for the columns. */
+int definition_discover(Edb *edb, Definition *definition, char **message);
+
+/* What discovery found is kept in the shadow tables NAME_relation and NAME_columns. */
+int definition_save(sqlite3 *db, const char *schema, const char *name, const Definition *definition,
+                    char **message);
+int definition_load(sqlite3 *db, const char *schema, const char *name, Definition *definition,
+                    char **message);
+int definition_is_shadow(const char *suffix);
+int definition_drop(sqlite3 *db, const char *schema, const char *name);
+int definition_rename(sqlite3 *db, const char *schema, const char *name, const char *new_name);
+
+Identity definition_identity(const Definition *definition);
+
+/* The statement for sqlite3_declare_vtab, from sqlite3_mprintf; NULL when out of memory. */
+char *definition_declare(const Definition *definition);
+void definition_clear(Definition *definition);
+
+/* ---- plan.c: xBestIndex --------------------------------------------------------------------- */
+
+/* A condition that goes to the server. */
+struct Term {
+  int column;       /* of the definition; -1: the identity */
+  unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
+  unsigned char in; /* EQ against each value of a list */
+  int argument;     /* of xFilter, from 0; -1: it has none */
+};
+
+struct Plan {
+  int number;     /* idxNum: its place in the table's list */
+  char *sql;      /* idxStr: the remote SQL as it is with ordinary values */
+  int count_only; /* no column is read: the rows are only counted */
+  int *fetch;     /* the columns that travel */
+  int fetches;
+  int identity; /* the result column of the definition's identity_sql, -1: it does not travel */
+  int *slot;    /* by column of the table: which result column it is, -1: it does not travel */
+  Term *terms;
+  int count;   /* of terms */
+  int limit;   /* argument of xFilter with LIMIT, -1: none */
+  int offset;  /* likewise */
+  double rows; /* estimate */
+};
+
+int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
+/* The plan that reads every row's identity and nothing else. */
+int plan_identities(Table *table, Plan **plan);
+void plans_free(Table *table);
+
+/* ---- ship.c: values against remote columns -------------------------------------------------- */
+
+/* A statement under construction, with its parameters. Sticky: looked at once, by sql_finish. */
+typedef struct Sql {
+  const edb_driver *driver;
+  sqlite3_str *text;
+  edb_parameter *parameters;
+  int count, size;
+  void **owned; /* memory that parameters point into */
+  int owned_count, owned_size;
+  int rc;
+} Sql;
+
+typedef enum Shipped {
+  SHIP_SENT = 0, /* the condition was written */
+  SHIP_SKIP,     /* it cannot be sent: SQLite alone decides */
+  SHIP_NEVER,    /* no row can satisfy it */
+  SHIP_FAIL      /* out of memory, or an error of SQLite */
+} Shipped;
+
+/* Whether a condition with this operator can be sent for such a column at all; type NULL: for an integer
+** identity. collation: what SQLite compares by. */
+int ship_possible(const Definition *definition, const edb_type *type, int op,
+                  const char *collation);
+
+/* Writes the condition: all rows that satisfy it in SQLite satisfy it there, perhaps others too. value NULL: as
+** with an ordinary value, for EXPLAIN. */
+Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqlite3_value *value);
+
+/* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
+
+void sql_begin(Sql *sql, const edb_driver *driver);
+void sql_clear(Sql *sql);
+/* Adds a parameter. Its text and bytes must live until the query has been sent. Writes its placeholder. */
+void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]);
+void sql_own(Sql *sql, void *memory); /* freed by sql_clear */
+
+void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name);
+/* The format with argument in place of each %s. */
+void append_template(sqlite3_str *out, const char *format, const char *argument);
+
+/* The column as the server names it, or the identity's SQL for -1, from sqlite3_mprintf. */
+char *deparse_column(const Definition *definition, int column);
+/* What stands behind FROM, from sqlite3_mprintf; NULL when out of memory. */
+char *deparse_relation(const Definition *definition);
+/* The SELECT of a plan. values NULL: as with ordinary values, for EXPLAIN. SHIP_NEVER: the answer is empty. */
+Shipped deparse_select(Sql *sql, const Definition *definition, const Plan *plan,
+                       sqlite3_value **values);
+
+/* ---- value.c: values from and to SQLite ------------------------------------------------------ */
+
+/* A remote value as the result of a column of that type; definition NULL: with the default options. SQLITE_OK,
+** or SQLITE_MISMATCH where on_unrepresentable=error and SQLite's types cannot express the value. */
+int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
+                 const Definition *definition);
+/* A value of SQLite as a parameter, valid as long as it. */
+edb_value value_parameter(sqlite3_value *value);
+/* Appends the value as an SQL literal of SQLite, or as JSON. */
+void value_literal(sqlite3_str *out, const edb_value *value);
+void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type);
+
+/* ---- table.c, scan.c: the module edb ---------------------------------------------------------- */
+
+struct Table {
+  sqlite3_vtab base;
+  Edb *edb;
+  char *schema; /* of the database that holds it: main, temp, … */
+  char *name;
+  Definition definition;
+  Identity identity;
+  char *broken; /* why it cannot be read: it can still be dropped */
+  Plan **plans; /* every plan that a statement may hold, by its number */
+  int plan_count;
+};
+
+extern const sqlite3_module table_module;
+int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
+int scan_close(sqlite3_vtab_cursor *cursor);
+int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int argc,
+                sqlite3_value **argv);
+int scan_next(sqlite3_vtab_cursor *cursor);
+int scan_eof(sqlite3_vtab_cursor *cursor);
+int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
+int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+
+/* ---- query.c, list.c, function.c, version.c --------------------------------------------------- */
+
+extern const sqlite3_module query_module;   /* edb_query(server, sql, …) */
+extern const sqlite3_module servers_module; /* edb_servers */
+extern const sqlite3_module log_module;     /* edb_log */
+
+/* SQL functions; the Edb is their user data. */
+void function_server(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_config(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_version(sqlite3_context *context, int argc, sqlite3_value **argv);
+
+/* Sets a virtual table's message and answers rc. */
+int vtab_fail(sqlite3_vtab *vtab, int rc, char *message);
+
+#endif

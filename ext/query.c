@@ -1,0 +1,233 @@
+/*
+** ext/query.c: edb_query, any SQL that answers rows.
+**
+**   SELECT c1, c2 FROM edb_query('shop', 'SELECT * FROM f($1)', 42);
+**   SELECT "row" ->> '$.name' FROM edb_query('shop', 'SELECT name FROM item');
+**
+** An eponymous table whose hidden columns server, sql, p1, p2, … are the function's arguments. c1 to c16 are the
+** result's first columns (c17 to c100 are there too, hidden), `row` is the whole row as a JSON object.
+**
+** xBestIndex: idxNum is the number of parameters p1 … that are given; the arguments of xFilter are server, sql and
+** these.
+*/
+#include "extInt.h"
+
+#include <string.h>
+
+#define SHOWN 16      /* c1 … */
+#define PARAMETERS 32 /* p1 … */
+#define RESULTS 100   /* c1 … with the hidden ones */
+
+/* Columns of the table, in order. */
+#define COLUMN_ROW SHOWN
+#define COLUMN_SERVER (SHOWN + 1)
+#define COLUMN_SQL (SHOWN + 2)
+#define COLUMN_P1 (SHOWN + 3)
+#define COLUMN_HIDDEN (COLUMN_P1 + PARAMETERS)
+
+typedef struct Query {
+  sqlite3_vtab base;
+  Edb *edb;
+} Query;
+
+typedef struct Cursor {
+  sqlite3_vtab_cursor base;
+  Link *link;
+  edb_rows rows;
+  edb_row row;
+  const edb_column *columns;
+  size_t count; /* of columns */
+  sqlite3_int64 rowid;
+  int eof;
+} Cursor;
+
+static int query_connect(sqlite3 *db, void *edb, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message) {
+  (void)argc;
+  (void)argv;
+  (void)message;
+  sqlite3_str *sql = sqlite3_str_new(db);
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for (int i = 1; i <= SHOWN; i++) sqlite3_str_appendf(sql, "c%d, ", i);
+  sqlite3_str_appendall(sql, "\"row\" TEXT, server HIDDEN, sql HIDDEN");
+  for (int i = 1; i <= PARAMETERS; i++) sqlite3_str_appendf(sql, ", p%d HIDDEN", i);
+  for (int i = SHOWN + 1; i <= RESULTS; i++) sqlite3_str_appendf(sql, ", c%d HIDDEN", i);
+  sqlite3_str_appendall(sql, ")");
+  char *text = sqlite3_str_finish(sql);
+  Query *query = sqlite3_malloc64(sizeof *query);
+  int rc = text && query ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+  sqlite3_free(text);
+  if (rc != SQLITE_OK) {
+    sqlite3_free(query);
+    return rc;
+  }
+  memset(query, 0, sizeof *query);
+  query->edb = edb;
+  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+  *vtab = &query->base;
+  return SQLITE_OK;
+}
+
+static int query_disconnect(sqlite3_vtab *vtab) {
+  sqlite3_free(vtab);
+  return SQLITE_OK;
+}
+
+static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+  int at[COLUMN_HIDDEN]; /* the constraint on each argument, -1: none */
+  (void)vtab;
+  for (int i = 0; i < COLUMN_HIDDEN; i++) at[i] = -1;
+  for (int i = 0; i < info->nConstraint; i++) {
+    int column = info->aConstraint[i].iColumn;
+    if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (column < COLUMN_SERVER || column >= COLUMN_HIDDEN) continue;
+    if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
+    at[column] = i;
+  }
+  for (int column = COLUMN_SERVER; column < COLUMN_HIDDEN && at[column] >= 0; column++) {
+    info->aConstraintUsage[at[column]].argvIndex = column - COLUMN_SERVER + 1;
+    info->aConstraintUsage[at[column]].omit = 1;
+    info->idxNum = column - COLUMN_P1 + 1;
+  }
+  if (at[COLUMN_SERVER] < 0 || at[COLUMN_SQL] < 0) info->idxNum = -1; /* xFilter says so */
+  info->estimatedCost = 1000;
+  info->estimatedRows = 100;
+  return SQLITE_OK;
+}
+
+static int query_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
+  (void)vtab;
+  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+  if (cursor == NULL) return SQLITE_NOMEM;
+  memset(cursor, 0, sizeof *cursor);
+  *out = &cursor->base;
+  return SQLITE_OK;
+}
+
+static void query_end(Cursor *cursor) {
+  cursor->eof = 1;
+  edb_row_clear(&cursor->row);
+  if (cursor->link == NULL) return;
+  edb_rows_close(&cursor->rows);
+  link_release(cursor->link);
+  cursor->link = NULL;
+}
+
+static int query_close(sqlite3_vtab_cursor *base) {
+  query_end((Cursor *)base);
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+static int query_failed(Cursor *cursor) {
+  char *message = NULL;
+  int rc = server_fail(cursor->link->server, edb_detail(&cursor->link->connection), &message);
+  query_end(cursor);
+  return vtab_fail(cursor->base.pVtab, rc, message);
+}
+
+static int query_next(sqlite3_vtab_cursor *base) {
+  Cursor *cursor = (Cursor *)base;
+  int rc = edb_rows_next(&cursor->rows, &cursor->row);
+  cursor->rowid++;
+  if (rc == EDB_ROW) return SQLITE_OK;
+  if (rc != EDB_DONE) return query_failed(cursor);
+  query_end(cursor);
+  return SQLITE_OK;
+}
+
+static int query_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
+                        sqlite3_value **argv) {
+  Cursor *cursor = (Cursor *)base;
+  Query *query = (Query *)base->pVtab;
+  edb_parameter parameters[PARAMETERS];
+  char *message = NULL;
+  (void)string;
+  (void)argc;
+  query_end(cursor);
+  const char *name = number >= 0 ? (const char *)sqlite3_value_text(argv[0]) : NULL;
+  const char *sql = number >= 0 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
+  if (name == NULL || sql == NULL) {
+    message = sqlite3_mprintf("edb: write edb_query(server, sql, …)");
+    return vtab_fail(&query->base, SQLITE_ERROR, message);
+  }
+  for (int i = 0; i < number; i++) {
+    parameters[i].name = NULL;
+    parameters[i].value = value_parameter(argv[2 + i]);
+  }
+  Server *server = server_find(query->edb, name, &message);
+  int rc = server ? link_acquire(server, &cursor->link, &message)
+                  : (message ? SQLITE_ERROR : SQLITE_NOMEM);
+  if (rc == SQLITE_OK) {
+    rc = link_query(&cursor->link, sql, 0, parameters, (size_t)number, &cursor->rows, &message);
+  }
+  if (rc != SQLITE_OK) {
+    query_end(cursor);
+    return vtab_fail(&query->base, rc, message);
+  }
+  cursor->eof = 0;
+  cursor->rowid = 0;
+  cursor->row.host = &server->host;
+  if (edb_rows_columns(&cursor->rows, &cursor->columns, &cursor->count) != EDB_OK) {
+    return query_failed(cursor);
+  }
+  return query_next(base);
+}
+
+static int query_eof(sqlite3_vtab_cursor *base) { return ((Cursor *)base)->eof; }
+
+/* {"name": value, …}, in the result's order. */
+static void result_row(const Cursor *cursor, sqlite3_context *context) {
+  static const edb_type text = {.name = "text", .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT};
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
+  sqlite3_str_appendchar(out, 1, '{');
+  for (size_t i = 0; i < cursor->count; i++) {
+    edb_value name = {.kind = EDB_TEXT};
+    name.as.text.p = cursor->columns[i].name;
+    name.as.text.n = strlen(name.as.text.p);
+    if (i) sqlite3_str_appendchar(out, 1, ',');
+    value_json(out, &name, &text);
+    sqlite3_str_appendchar(out, 1, ':');
+    value_json(out, &cursor->row.values[i], cursor->columns[i].type);
+  }
+  sqlite3_str_appendchar(out, 1, '}');
+  int rc = sqlite3_str_errcode(out);
+  char *json = sqlite3_str_finish(out);
+  if (rc != SQLITE_OK) {
+    sqlite3_free(json);
+    sqlite3_result_error_code(context, rc);
+    return;
+  }
+  sqlite3_result_text(context, json, -1, sqlite3_free);
+  sqlite3_result_subtype(context, 'J');
+}
+
+static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+  Cursor *cursor = (Cursor *)base;
+  size_t i = column < SHOWN            ? (size_t)column
+             : column >= COLUMN_HIDDEN ? (size_t)(SHOWN + column - COLUMN_HIDDEN)
+                                       : cursor->count;
+  if (column == COLUMN_ROW) {
+    result_row(cursor, context);
+  } else if (i < cursor->count) {
+    value_result(context, &cursor->row.values[i], cursor->columns[i].type, NULL);
+  }
+  return SQLITE_OK;
+}
+
+static int query_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+  *rowid = ((Cursor *)base)->rowid;
+  return SQLITE_OK;
+}
+
+const sqlite3_module query_module = {.iVersion = 1,
+                                     .xConnect = query_connect,
+                                     .xBestIndex = query_best_index,
+                                     .xDisconnect = query_disconnect,
+                                     .xOpen = query_open,
+                                     .xClose = query_close,
+                                     .xFilter = query_filter,
+                                     .xNext = query_next,
+                                     .xEof = query_eof,
+                                     .xColumn = query_column,
+                                     .xRowid = query_rowid};

@@ -1,0 +1,121 @@
+/*
+** ext/table.c: the module edb.
+**
+**   CREATE VIRTUAL TABLE orders USING edb(shop, 'public.orders');
+**   SELECT * FROM orders WHERE id = 17;
+**
+** CREATE asks the server for the columns and keeps them in shadow tables; CONNECT reads them there and never fails
+** for want of a server or of a shadow table, since SQLite could then not even drop the table: what is wrong is said
+** by the first query. Reading is in plan.c (xBestIndex) and scan.c.
+*/
+#include "extInt.h"
+
+#include <string.h>
+
+static void table_free(Table *table) {
+  plans_free(table);
+  definition_clear(&table->definition);
+  sqlite3_free(table->schema);
+  sqlite3_free(table->name);
+  sqlite3_free(table->broken);
+  sqlite3_free(table);
+}
+
+static int table_declare(sqlite3 *db, Table *table, char **message) {
+  if (table->broken) return sqlite3_declare_vtab(db, "CREATE TABLE x(edb_key HIDDEN)");
+  table->identity = definition_identity(&table->definition);
+  char *sql = definition_declare(&table->definition);
+  if (sql == NULL) return SQLITE_NOMEM;
+  int rc = sqlite3_declare_vtab(db, sql);
+  if (rc != SQLITE_OK) *message = sqlite3_mprintf("edb: %s: %s", table->name, sqlite3_errmsg(db));
+  sqlite3_free(sql);
+  return rc;
+}
+
+static int table_new(Edb *edb, const char *const *argv, Table **out) {
+  Table *table = sqlite3_malloc64(sizeof *table);
+  if (table == NULL) return SQLITE_NOMEM;
+  memset(table, 0, sizeof *table);
+  table->edb = edb;
+  table->schema = sqlite3_mprintf("%s", argv[1]);
+  table->name = sqlite3_mprintf("%s", argv[2]);
+  *out = table;
+  return table->schema && table->name ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int table_create(sqlite3 *db, void *edb, int argc, const char *const *argv,
+                        sqlite3_vtab **vtab, char **message) {
+  Table *table = NULL;
+  int rc = table_new(edb, argv, &table);
+  if (rc == SQLITE_OK) rc = definition_parse(&table->definition, argc - 3, argv + 3, message);
+  if (rc == SQLITE_OK) rc = definition_discover(edb, &table->definition, message);
+  if (rc == SQLITE_OK) rc = table_declare(db, table, message);
+  if (rc == SQLITE_OK) rc = definition_save(db, argv[1], argv[2], &table->definition, message);
+  if (rc == SQLITE_OK) {
+    *vtab = &table->base;
+  } else if (table) {
+    table_free(table);
+  }
+  return rc;
+}
+
+static int table_connect(sqlite3 *db, void *edb, int argc, const char *const *argv,
+                         sqlite3_vtab **vtab, char **message) {
+  Table *table = NULL;
+  int rc = table_new(edb, argv, &table);
+  if (rc == SQLITE_OK) {
+    rc = definition_parse(&table->definition, argc - 3, argv + 3, &table->broken);
+    if (rc == SQLITE_OK) {
+      rc = definition_load(db, argv[1], argv[2], &table->definition, &table->broken);
+    }
+    if (rc != SQLITE_NOMEM) rc = table_declare(db, table, message);
+  }
+  if (rc == SQLITE_OK) {
+    *vtab = &table->base;
+  } else if (table) {
+    table_free(table);
+  }
+  return rc;
+}
+
+static int table_disconnect(sqlite3_vtab *vtab) {
+  table_free((Table *)vtab);
+  return SQLITE_OK;
+}
+
+static int table_destroy(sqlite3_vtab *vtab) {
+  Table *table = (Table *)vtab;
+  int rc = definition_drop(table->edb->db, table->schema, table->name);
+  if (rc == SQLITE_OK) table_free(table);
+  return rc;
+}
+
+static int table_rename(sqlite3_vtab *vtab, const char *name) {
+  Table *table = (Table *)vtab;
+  char *copy = sqlite3_mprintf("%s", name);
+  if (copy == NULL) return SQLITE_NOMEM;
+  int rc = definition_rename(table->edb->db, table->schema, table->name, name);
+  if (rc == SQLITE_OK) {
+    sqlite3_free(table->name);
+    table->name = copy;
+  } else {
+    sqlite3_free(copy);
+  }
+  return rc;
+}
+
+const sqlite3_module table_module = {.iVersion = 3,
+                                     .xCreate = table_create,
+                                     .xConnect = table_connect,
+                                     .xBestIndex = plan_best_index,
+                                     .xDisconnect = table_disconnect,
+                                     .xDestroy = table_destroy,
+                                     .xOpen = scan_open,
+                                     .xClose = scan_close,
+                                     .xFilter = scan_filter,
+                                     .xNext = scan_next,
+                                     .xEof = scan_eof,
+                                     .xColumn = scan_column,
+                                     .xRowid = scan_rowid,
+                                     .xRename = table_rename,
+                                     .xShadowName = definition_is_shadow};

@@ -1,0 +1,307 @@
+/*
+** ext/value.c: values from and to SQLite, by the value table of README.md.
+*/
+#include "extInt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Decimals ------------------------------------------------------------------------------- */
+
+#define EXACT_DIGITS 15 /* a double keeps any decimal of so many significant digits */
+
+static int is_word(const char *p, size_t n, const char *word) {
+  return n == strlen(word) && sqlite3_strnicmp(p, word, (int)n) == 0;
+}
+
+/* m × 10^e, correctly rounded: m and the powers up to 10^22 are exact doubles, so one operation rounds once. */
+static double scale(sqlite3_uint64 m, int e) {
+  static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  if (e >= 0 && e <= 22) return (double)m * power[e];
+  if (e < 0 && e >= -22) return (double)m / power[-e];
+  char text[48]; /* has no decimal point, so the host's locale does not matter to strtod */
+  sqlite3_snprintf(sizeof text, text, "%llue%d", m, e);
+  return strtod(text, NULL);
+}
+
+/* An INTEGER or a REAL where 15 significant digits say it all, as an insert into a NUMERIC column would store
+** it; else the exact text. */
+static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
+  size_t i = 0;
+  int negative = n > 0 && p[0] == '-';
+  if (n > 0 && (p[0] == '-' || p[0] == '+')) i = 1;
+  if (is_word(p, n, "NaN")) {
+    sqlite3_result_null(context);
+    return;
+  }
+  if (is_word(p + i, n - i, "Infinity")) {
+    sqlite3_result_double(context, negative ? -HUGE_VAL : HUGE_VAL);
+    return;
+  }
+  sqlite3_uint64 m = 0;
+  int digits = 0;      /* seen so far */
+  int integers = -1;   /* of them before the point */
+  int last = 0;        /* index of the last that is not 0 */
+  int significant = 0; /* from the first to the last that is not 0 */
+  int zeros = 0;       /* since then */
+  for (; i < n; i++) {
+    if (p[i] == '.' && integers < 0) {
+      integers = digits;
+      continue;
+    }
+    if (p[i] < '0' || p[i] > '9' || digits > 1000000) break;
+    if (p[i] != '0') {
+      significant += zeros + 1;
+      if (significant > EXACT_DIGITS) break;
+      for (; zeros > 0; zeros--) m *= 10;
+      m = m * 10 + (sqlite3_uint64)(p[i] - '0');
+      last = digits;
+    } else if (significant > 0) {
+      zeros++;
+    }
+    digits++;
+  }
+  if (i < n || digits == 0) { /* more digits than a double keeps, or not a decimal at all */
+    sqlite3_result_text64(context, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+    return;
+  }
+  if (integers < 0) integers = digits;
+  int e = m ? integers - 1 - last : 0;
+  if (e >= 0) {
+    sqlite3_uint64 whole = m;
+    int k = e;
+    while (k > 0 && whole <= (sqlite3_uint64)INT64_MAX / 10) {
+      whole *= 10;
+      k--;
+    }
+    if (k == 0) {
+      sqlite3_result_int64(context, negative ? -(sqlite3_int64)whole : (sqlite3_int64)whole);
+      return;
+    }
+  }
+  double value = scale(m, e);
+  if (isinf(value) || value == 0.0) {
+    sqlite3_result_text64(context, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+    return;
+  }
+  sqlite3_result_double(context, negative ? -value : value);
+}
+
+/* ---- Results -------------------------------------------------------------------------------- */
+
+static int is_time(edb_declared declared) { return declared >= EDB_DECLARED_DATE; }
+
+int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
+                 const Definition *definition) {
+  char text[EDB_TIME_TEXT];
+  switch (value->kind) {
+  case EDB_NULL:
+    sqlite3_result_null(context);
+    break;
+  case EDB_BOOL:
+    sqlite3_result_int(context, value->as.boolean);
+    break;
+  case EDB_I64:
+    sqlite3_result_int64(context, value->as.i64);
+    break;
+  case EDB_U64:
+    if (value->as.u64 <= INT64_MAX) {
+      sqlite3_result_int64(context, (sqlite3_int64)value->as.u64);
+    } else {
+      sqlite3_snprintf(sizeof text, text, "%llu", (sqlite3_uint64)value->as.u64);
+      sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    }
+    break;
+  case EDB_F64:
+    sqlite3_result_double(context, value->as.f64); /* NaN becomes NULL */
+    break;
+  case EDB_TEXT:
+    if (type->declared == EDB_DECLARED_NUMERIC && !(definition && definition->decimal_text)) {
+      result_decimal(context, value->as.text.p, value->as.text.n);
+      break;
+    }
+    if (is_time(type->declared) && definition) {
+      if (definition->unrepresentable == UNREPRESENTABLE_ERROR) return SQLITE_MISMATCH;
+      if (definition->unrepresentable == UNREPRESENTABLE_NULL) {
+        sqlite3_result_null(context);
+        break;
+      }
+    }
+    sqlite3_result_text64(context, value->as.text.p, value->as.text.n, SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
+    if (type->declared == EDB_DECLARED_JSON) sqlite3_result_subtype(context, 'J');
+    break;
+  case EDB_BYTES:
+    sqlite3_result_blob64(context, value->as.bytes.p, value->as.bytes.n, SQLITE_TRANSIENT);
+    break;
+  case EDB_TIME: {
+    size_t n = edb_time_text(&value->as.time, text);
+    sqlite3_result_text(context, text, (int)n, SQLITE_TRANSIENT);
+    break;
+  }
+  }
+  return SQLITE_OK;
+}
+
+/* ---- Parameters ----------------------------------------------------------------------------- */
+
+edb_value value_parameter(sqlite3_value *value) {
+  edb_value out = {.kind = EDB_NULL};
+  switch (sqlite3_value_type(value)) {
+  case SQLITE_INTEGER:
+    out.kind = EDB_I64;
+    out.as.i64 = sqlite3_value_int64(value);
+    break;
+  case SQLITE_FLOAT:
+    out.kind = EDB_F64;
+    out.as.f64 = sqlite3_value_double(value);
+    break;
+  case SQLITE_TEXT:
+    out.kind = EDB_TEXT;
+    out.as.text.p = (const char *)sqlite3_value_text(value);
+    out.as.text.n = (size_t)sqlite3_value_bytes(value);
+    if (out.as.text.p == NULL) out.as.text.p = "";
+    break;
+  case SQLITE_BLOB:
+    out.kind = EDB_BYTES;
+    out.as.bytes.p = sqlite3_value_blob(value);
+    out.as.bytes.n = (size_t)sqlite3_value_bytes(value);
+    if (out.as.bytes.p == NULL) out.as.bytes.p = "";
+    break;
+  default:
+    break;
+  }
+  return out;
+}
+
+/* ---- Literals and JSON ---------------------------------------------------------------------- */
+
+static void append_hex(sqlite3_str *out, const char *p, size_t n) {
+  static const char digits[] = "0123456789abcdef";
+  for (size_t i = 0; i < n; i++) {
+    unsigned char byte = (unsigned char)p[i];
+    sqlite3_str_appendchar(out, 1, digits[byte >> 4]);
+    sqlite3_str_appendchar(out, 1, digits[byte & 15]);
+  }
+}
+
+static void append_time(sqlite3_str *out, const edb_time *time, const char *quote) {
+  char text[EDB_TIME_TEXT];
+  edb_time_text(time, text);
+  sqlite3_str_appendf(out, "%s%s%s", quote, text, quote);
+}
+
+void value_literal(sqlite3_str *out, const edb_value *value) {
+  switch (value->kind) {
+  case EDB_NULL:
+    sqlite3_str_appendall(out, "NULL");
+    break;
+  case EDB_BOOL:
+    sqlite3_str_appendchar(out, 1, value->as.boolean ? '1' : '0');
+    break;
+  case EDB_I64:
+    sqlite3_str_appendf(out, "%lld", (sqlite3_int64)value->as.i64);
+    break;
+  case EDB_U64:
+    sqlite3_str_appendf(out, "%llu", (sqlite3_uint64)value->as.u64);
+    break;
+  case EDB_F64:
+    sqlite3_str_appendf(out, "%!.17g", value->as.f64);
+    break;
+  case EDB_TEXT: {
+    const char *p = value->as.text.p;
+    sqlite3_str_appendchar(out, 1, '\'');
+    for (size_t i = 0; i < value->as.text.n; i++) {
+      if (p[i] == '\'') sqlite3_str_appendchar(out, 1, '\'');
+      sqlite3_str_append(out, p + i, 1);
+    }
+    sqlite3_str_appendchar(out, 1, '\'');
+    break;
+  }
+  case EDB_BYTES:
+    sqlite3_str_appendall(out, "x'");
+    append_hex(out, value->as.bytes.p, value->as.bytes.n);
+    sqlite3_str_appendchar(out, 1, '\'');
+    break;
+  case EDB_TIME:
+    append_time(out, &value->as.time, "'");
+    break;
+  }
+}
+
+static void json_text(sqlite3_str *out, const char *p, size_t n) {
+  sqlite3_str_appendchar(out, 1, '"');
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)p[i];
+    if (c == '"' || c == '\\') {
+      sqlite3_str_appendchar(out, 1, '\\');
+      sqlite3_str_append(out, p + i, 1);
+    } else if (c < 0x20) {
+      sqlite3_str_appendf(out, "\\u%04x", c);
+    } else {
+      sqlite3_str_append(out, p + i, 1);
+    }
+  }
+  sqlite3_str_appendchar(out, 1, '"');
+}
+
+static int is_decimal(const char *p, size_t n) {
+  size_t i = n > 0 && p[0] == '-' ? 1 : 0;
+  size_t point = n;
+  if (i == n) return 0;
+  for (; i < n; i++) {
+    if (p[i] == '.' && point == n && i > 0 && i + 1 < n && p[i - 1] != '-') {
+      point = i;
+    } else if (p[i] < '0' || p[i] > '9') {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* Decimals are written as they are, since JSON's numbers are decimals too; what JSON lacks is written as a
+** string: bytes in hexadecimal, infinities by name. NaN is null, as everywhere in edb. */
+void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type) {
+  switch (value->kind) {
+  case EDB_NULL:
+    sqlite3_str_appendall(out, "null");
+    break;
+  case EDB_BOOL:
+    sqlite3_str_appendall(out, value->as.boolean ? "true" : "false");
+    break;
+  case EDB_F64:
+    if (isnan(value->as.f64)) {
+      sqlite3_str_appendall(out, "null");
+    } else if (isinf(value->as.f64)) {
+      sqlite3_str_appendall(out, value->as.f64 < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+    } else {
+      value_literal(out, value);
+    }
+    break;
+  case EDB_TEXT: {
+    const char *p = value->as.text.p;
+    size_t n = value->as.text.n;
+    int decimal = type->declared == EDB_DECLARED_NUMERIC && is_decimal(p, n);
+    if ((decimal || type->declared == EDB_DECLARED_JSON) && n <= INT32_MAX) {
+      sqlite3_str_append(out, p, (int)n);
+    } else {
+      json_text(out, p, n);
+    }
+    break;
+  }
+  case EDB_BYTES:
+    sqlite3_str_appendchar(out, 1, '"');
+    append_hex(out, value->as.bytes.p, value->as.bytes.n);
+    sqlite3_str_appendchar(out, 1, '"');
+    break;
+  case EDB_TIME:
+    append_time(out, &value->as.time, "\"");
+    break;
+  default:
+    value_literal(out, value);
+    break;
+  }
+}
