@@ -1,0 +1,168 @@
+/*
+** drivers/postgresql_catalog.c: how PostgreSQL writes SQL, its types, and what its catalog is asked. Data alone.
+**
+** The catalog queries read pg_class and its like, never information_schema, whose views join everything for
+** every row; none of them locks a table but for the size of one that was never analyzed. They need
+** PostgreSQL 12.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgresql.h"
+
+/* ---- Types -------------------------------------------------------------------------------------- */
+
+#define ARRAY(type) "= ANY (%s::text::" type "[])"
+#define IS_NAN "%s IS NULL OR %s = 'NaN'"
+
+/* Compared by no server; read as they are, or as something else. */
+#define PLAIN(name, kind, declared)                                                                \
+  { name, kind, declared, EDB_COMPARE_NONE, NULL, NULL, NULL, NULL, NULL, NULL }
+#define READ(name, declared, read)                                                                 \
+  { name, EDB_TEXT, declared, EDB_COMPARE_NONE, read, NULL, NULL, NULL, NULL, NULL }
+/* Compared with a parameter of the type `as`. */
+#define COMPARED(name, kind, declared, compare, as)                                                \
+  { name, kind, declared, compare, NULL, "%s::" as, ARRAY(as), NULL, NULL, NULL }
+#define FLOAT(name)                                                                                \
+  {                                                                                                \
+    name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FLOAT, NULL, "%s::float8", ARRAY("float8"),      \
+        IS_NAN, NULL, NULL                                                                         \
+  }
+#define MOMENT(name, declared, compare, early, late)                                               \
+  { name, EDB_TIME, declared, compare, NULL, "%s::" name, ARRAY(name), NULL, early, late }
+
+/* Sorted by name. */
+static const edb_type types[] = {
+    READ("array", EDB_DECLARED_JSON, "to_json(%s)::text"),
+    PLAIN("bit", EDB_TEXT, EDB_DECLARED_TEXT),
+    COMPARED("bool", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN, "bool"),
+    COMPARED("bpchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "bpchar"),
+    PLAIN("bytea", EDB_BYTES, EDB_DECLARED_BLOB),
+    PLAIN("char", EDB_TEXT, EDB_DECLARED_TEXT),
+    READ("composite", EDB_DECLARED_JSON, "to_json(%s)::text"),
+    MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
+    FLOAT("float4"),
+    FLOAT("float8"),
+    COMPARED("int2", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
+    COMPARED("int4", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
+    COMPARED("int8", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
+    PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
+    PLAIN("jsonb", EDB_TEXT, EDB_DECLARED_JSON),
+    READ("money", EDB_DECLARED_NUMERIC, "%s::numeric"),
+    COMPARED("name", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    PLAIN("numeric", EDB_TEXT, EDB_DECLARED_NUMERIC),
+    PLAIN("oid", EDB_I64, EDB_DECLARED_INTEGER),
+    COMPARED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL),
+    MOMENT("timestamp", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "%s < '0001-01-01'",
+           "%s >= '10000-01-01'"),
+    MOMENT("timestamptz", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT,
+           "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'"),
+    PLAIN("timetz", EDB_TIME, EDB_DECLARED_TIME),
+    COMPARED("uuid", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_UUID, "uuid"),
+    PLAIN("varbit", EDB_TEXT, EDB_DECLARED_TEXT),
+    COMPARED("varchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    PLAIN("xml", EDB_TEXT, EDB_DECLARED_TEXT),
+};
+
+/* Enums, intervals, addresses, ranges, geometry, types of extensions. */
+static const edb_type other = READ("", EDB_DECLARED_TEXT, "%s::text");
+
+static int compare_names(const void *name, const void *type) {
+  return strcmp(name, ((const edb_type *)type)->name);
+}
+
+static const edb_type *type_called(const char *name) {
+  const edb_type *found =
+      bsearch(name, types, sizeof types / sizeof types[0], sizeof types[0], compare_names);
+  return found ? found : &other;
+}
+
+const edb_dialect pg_dialect = {{'"', '"'}, "$%d", " LIMIT %s", "false", 65535, type_called};
+
+/* ---- The catalog -------------------------------------------------------------------------------- */
+
+#define KIND                                                                                       \
+  "CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned table' WHEN 'v' THEN 'view'"    \
+  " WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END"
+
+/* The relations below c: its partitions, or the tables that inherit from it. */
+#define BELOW(what)                                                                                \
+  "(WITH RECURSIVE below(oid) AS ("                                                                \
+  "SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = c.oid UNION "                     \
+  "SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN below b ON i.inhparent = b.oid) "          \
+  "SELECT " what " FROM below JOIN pg_catalog.pg_class k ON k.oid = below.oid)"
+
+/* reltuples is -1 before the first ANALYZE; a table that has relations below it counts them too. */
+#define ROWS                                                                                       \
+  "CASE WHEN c.relhassubclass THEN (greatest(c.reltuples, 0) * (c.relkind = 'r')::int + "          \
+  "coalesce(" BELOW(                                                                               \
+      "sum(greatest(k.reltuples, 0)) FILTER (WHERE k.relkind <> 'p')") ", 0))::int8"               \
+                                                                       " WHEN c.relkind = 'p' "    \
+                                                                       "THEN 0"                    \
+                                                                       " WHEN c.relkind = 'v' "    \
+                                                                       "THEN NULL"                 \
+                                                                       " WHEN c.reltuples >= 0 "   \
+                                                                       "THEN c.reltuples::int8"    \
+                                                                       " WHEN c.relkind IN ('r', " \
+                                                                       "'m') THEN "                \
+                                                                       "pg_catalog.pg_relation_"   \
+                                                                       "size(c.oid) / 100 END"
+
+#define RELKINDS "c.relkind IN ('r', 'p', 'v', 'm', 'f')"
+
+/* Partitions are left out: their rows are their parent's. */
+static const char tables[] =
+    "SELECT n.nspname, c.relname, " KIND ", " ROWS ", pg_catalog.obj_description(c.oid, 'pg_class')"
+    " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE " RELKINDS " AND NOT c.relispartition"
+    " AND CASE WHEN $1::text IS NULL THEN n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"
+    " ELSE n.nspname = $1 END"
+    " ORDER BY 1, 2";
+
+#define FROM_RELATION                                                                              \
+  " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"           \
+  " WHERE " RELKINDS " AND c.relname = $2"                                                         \
+  " AND CASE WHEN $1::text IS NULL THEN pg_catalog.pg_table_is_visible(c.oid)"                     \
+  " ELSE n.nspname = $1 END"
+
+/* ctid names a row of one table; a foreign table has none of its own, even as a partition. */
+static const char relation[] =
+    "SELECT n.nspname, c.relname, " KIND ", " ROWS
+    ", CASE WHEN c.relkind NOT IN ('r', 'p', 'm') THEN NULL"
+    " WHEN NOT c.relhassubclass THEN 'ctid::text'"
+    " WHEN " BELOW("coalesce(bool_or(k.relkind = 'f'), false)") " THEN NULL"
+                                                                " ELSE 'tableoid::int8::text || "
+                                                                "ctid::text' END, 0" FROM_RELATION;
+
+/* The key: the primary key, else the shortest unique index that says so of every row at any time. An index of
+** a table that others inherit from says nothing of their rows. */
+static const char columns[] =
+    "WITH r AS (SELECT c.oid, c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits"
+    " WHERE inhparent = c.oid) AS inherited" FROM_RELATION
+    "), k AS (SELECT (i.indkey::int2[])[0:i.indnkeyatts - 1] AS attnums"
+    " FROM pg_catalog.pg_index i JOIN r ON i.indrelid = r.oid AND NOT r.inherited"
+    " WHERE i.indisunique AND i.indisvalid AND (i.indimmediate OR i.indisprimary)"
+    " AND i.indpred IS NULL AND i.indexprs IS NULL AND NOT EXISTS ("
+    "SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid AND NOT a.attnotnull"
+    " AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]))"
+    " ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1)"
+    " SELECT a.attname,"
+    " CASE WHEN t.typtype = 'c' THEN 'composite'"
+    " WHEN t.typcategory = 'A' AND t.typlen = -1 AND t.typelem <> 0 THEN 'array'"
+    " ELSE t.typname END,"
+    " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
+    " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
+    " a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL"
+    " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
+    " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
+    " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"
+    " SELECT x.oid, x.typtype, x.typbasetype FROM pg_catalog.pg_type x"
+    " JOIN b ON b.typtype = 'd' AND x.oid = b.typbasetype)"
+    " SELECT oid FROM b WHERE typtype <> 'd') b ON true"
+    " JOIN pg_catalog.pg_type t ON t.oid = b.oid"
+    " LEFT JOIN k ON true"
+    " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
+
+/* A view's rows can only be counted by running it. */
+const edb_catalog pg_catalog = {tables, relation, columns, NULL};
