@@ -209,7 +209,7 @@ int definition_parse(Definition *d, int argc, const char *const *argv, char **me
                                "USING edb(server, query='SELECT …')");
     return SQLITE_ERROR;
   }
-  if (edb_url_has_secret(d->server)) {
+  if (strchr(d->server, ':') && edb_url_has_secret(d->server)) {
     *message =
         sqlite3_mprintf("edb: the URL's password would stay in the database file: define the "
                         "server with edb_server(name, URL) and use its name, or write "
