@@ -8,6 +8,8 @@
 set root [file dirname [file dirname [file normalize [info script]]]]
 if {[lindex $argv 0] eq "-root"} { set root [file normalize [lindex $argv 1]] }
 cd $root
+# How we were called is not how the builds in here are.
+foreach name {MAKEFLAGS MFLAGS SANITIZE COVER WERROR B} { unset -nocomplain env($name) }
 
 set product {ext drivers tds tls crypto}
 set folders [concat $product test bench]
@@ -97,7 +99,7 @@ proc check::format {} {
 proc check::gcc {} { build gcc }
 proc check::clang {} { build clang }
 proc build {compiler} {
-  set found [run {(error|warning):|undefined reference} env -u MAKEFLAGS make --no-print-directory -j2 EDB_SETUP=done WERROR=1 \
+  set found [run {(error|warning):|undefined reference} make --no-print-directory -j2 EDB_SETUP=done WERROR=1 \
     B=build/lint/$compiler CC=$compiler all units]
   set flags {-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
     -Wmissing-prototypes -Wwrite-strings -Wvla -Werror -fsyntax-only -I. -isystem
@@ -180,7 +182,7 @@ proc check::banned {} {
 
 # Nothing but the C library is linked, and one symbol is exported.
 proc check::exports {} {
-  set found [run {(error|warning):|undefined reference} env -u MAKEFLAGS make --no-print-directory -j2 EDB_SETUP=done B=build/lint/gcc \
+  set found [run {(error|warning):|undefined reference} make --no-print-directory -j2 EDB_SETUP=done B=build/lint/gcc \
     CC=gcc WERROR=1 all]
   if {$found ne {}} { return $found }
   set so build/lint/gcc/edb.so

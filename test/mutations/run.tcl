@@ -5,6 +5,8 @@
 set root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 set copy $root/build/mutations
 array set total {passed 0 failed 0}
+# How we were called is not how the builds in here are.
+foreach name {MAKEFLAGS MFLAGS SANITIZE COVER WERROR B SUITE} { unset -nocomplain env($name) }
 
 proc read_file {path} {
   set channel [open $path]
@@ -36,13 +38,13 @@ proc copy_tree {} {
 }
 
 proc build {} {
-  exec env -u MAKEFLAGS make -C $::copy -j2 --no-print-directory EDB_SETUP=done all units 2>@1
+  exec make -C $::copy -j2 --no-print-directory EDB_SETUP=done all units 2>@1
 }
 
 # Runs the suite on the copy; what it printed last, and whether it failed.
 proc run_suite {suite seconds outputVar} {
   upvar 1 $outputVar output
-  catch {exec timeout -k 10 $seconds env -u MAKEFLAGS make -C $::copy --no-print-directory EDB_SETUP=done test \
+  catch {exec timeout -k 10 $seconds make -C $::copy --no-print-directory EDB_SETUP=done test \
     SUITE=$suite 2>@1} output options
   expr {[dict get $options -code] != 0}
 }
