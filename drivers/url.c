@@ -175,6 +175,16 @@ static slice slice_of(const char *text) {
   return s;
 }
 
+/* Whether any host is followed by a colon, outside the brackets of an address. */
+static int has_port(slice hosts) {
+  int inside = 0;
+  for (; hosts.n > 0; skip(&hosts)) {
+    if (*hosts.p == '[' || *hosts.p == ']') inside = *hosts.p == '[';
+    if (*hosts.p == ':' && !inside) return 1;
+  }
+  return 0;
+}
+
 /* The next part that is not empty, in the URL's order; 0 at the end. An option without a = has the
 ** value NULL. */
 static int next_part(const split_url *u, part_cursor *c, part *out) {
@@ -190,7 +200,7 @@ static int next_part(const split_url *u, part_cursor *c, part *out) {
   while (c->fixed < count) {
     int i = c->fixed++;
     if (fixed[i].raw.n == 0) continue;
-    if (fixed[i].form == PART_PORTS && !memchr(u->hosts.p, ':', u->hosts.n)) continue;
+    if (fixed[i].form == PART_PORTS && !has_port(u->hosts)) continue;
     out->name = slice_of(fixed[i].name);
     out->raw = fixed[i].raw;
     out->form = fixed[i].form;
