@@ -213,7 +213,7 @@ proc check::marks {} {
 }
 
 proc text_files {} {
-  files *.c *.h *.tcl *.test *.sh *.sql *.md *.js *.py *.go *.rs *.java Makefile */Makefile \
+  files *.c *.h *.tcl *.test *.mut *.sh *.sql *.md *.js *.py *.go *.rs *.java Makefile */Makefile \
     .ci/* test/setup .clang-* .gitignore
 }
 

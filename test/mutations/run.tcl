@@ -72,7 +72,10 @@ proc try {entry} {
   return $verdict
 }
 
-proc mutation {title entry} {
+# The word of the files.
+proc mutation {title entry} { lappend ::mutations $title $entry }
+
+proc report {title entry} {
   set verdict [try $entry]
   incr ::total([expr {$verdict eq "caught" ? "passed" : "failed"}])
   puts [format "%-7s %s: %s%s" [expr {$verdict in {caught missed} ? $verdict : "error"}] \
@@ -82,20 +85,17 @@ proc mutation {title entry} {
 fconfigure stdout -encoding utf-8 -buffering line
 copy_tree
 build
-# What fails without a mutation would seem to catch each.
 set name *
 if {[info exists env(FILE)] && $env(FILE) ne {}} { set name $env(FILE) }
-set entries [lsort [glob -nocomplain $root/test/mutations/$name.mut]]
-set suites {}
-foreach path $entries {
-  foreach {- title entry} [read_file $path] { lappend suites [dict get $entry suite] }
-}
-foreach suite [lsort -unique $suites] {
+set mutations {}
+foreach path [lsort [glob -nocomplain $root/test/mutations/$name.mut]] { source -encoding utf-8 $path }
+# What fails without a mutation would seem to catch each.
+foreach suite [lsort -unique [lmap {- entry} $mutations { dict get $entry suite }]] {
   if {[run_suite $suite 300 output]} {
     puts "error   $suite fails as it is:\n$output"
     incr total(failed)
   }
 }
-foreach path $entries { source -encoding utf-8 $path }
+foreach {title entry} $mutations { report $title $entry }
 puts "$total(passed) passed, $total(failed) failed, 0 skipped"
 exit [expr {$total(failed) > 0}]
