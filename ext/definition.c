@@ -371,7 +371,7 @@ static double row_number(const edb_value *value) {
 }
 
 typedef struct Discovery {
-  Link *link;
+  Server *server;
   Definition *definition;
   char **message;
 } Discovery;
@@ -379,22 +379,16 @@ typedef struct Discovery {
 /* Hands each row of a query to `take`, which answers SQLITE_OK or an error. *count: rows that there were. */
 static int each_row(Discovery *v, const char *sql, const edb_parameter *parameters, size_t n,
                     int (*take)(Definition *, const edb_value *), int *count) {
-  edb_rows rows;
-  edb_row row = {.host = &v->link->server->host};
-  int rc = link_query(&v->link, sql, 0, parameters, n, &rows, v->message);
+  Reader reader;
+  int rc = reader_open(&reader, v->server, sql, parameters, n, REPEAT_ONCE, v->message);
   if (rc != SQLITE_OK) return rc;
-  int next;
-  while (rc == SQLITE_OK && (next = edb_rows_next(&rows, &row)) != EDB_DONE) {
-    if (next == EDB_ROW) {
-      ++*count;
-      rc = take(v->definition, row.values);
-    } else {
-      rc = server_fail(v->link->server, edb_detail(&v->link->connection), v->message);
-    }
+  while ((rc = reader_next(&reader, v->message)) == SQLITE_ROW) {
+    ++*count;
+    rc = take(v->definition, reader.row.values);
+    if (rc != SQLITE_OK) break;
   }
-  edb_row_clear(&row);
-  edb_rows_close(&rows);
-  return rc;
+  reader_end(&reader);
+  return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 static int take_relation(Definition *d, const edb_value *row) {
@@ -464,8 +458,8 @@ static int discover_table(Discovery *v) {
   if (rc != SQLITE_OK) return rc;
   if (found == 0) {
     *v->message =
-        sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name,
-                        v->link->server->name, schema ? schema : "", schema ? "." : "", d->table);
+        sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name, v->server->name,
+                        schema ? schema : "", schema ? "." : "", d->table);
     return SQLITE_ERROR;
   }
   parameters[0].value = text_value(d->schema);
@@ -481,20 +475,15 @@ static int discover_query(Discovery *v) {
   sqlite3_str_appendf(text, "SELECT * FROM %s", relation ? relation : "");
   append_template(text, d->driver->dialect->limit, "0");
   char *sql = sqlite3_str_finish(text);
-  edb_rows rows;
-  const edb_column *columns;
-  size_t n = 0;
+  Reader reader;
   int rc = SQLITE_NOMEM;
-  if (relation && sql) rc = link_query(&v->link, sql, 0, NULL, 0, &rows, v->message);
+  if (relation && sql) rc = reader_open(&reader, v->server, sql, NULL, 0, REPEAT_ONCE, v->message);
   if (rc == SQLITE_OK) {
-    if (edb_rows_columns(&rows, &columns, &n) != EDB_OK) {
-      rc = server_fail(v->link->server, edb_detail(&v->link->connection), v->message);
-    }
-    for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
-      const edb_column *column = &columns[i];
+    for (size_t i = 0; i < reader.count && rc == SQLITE_OK; i++) {
+      const edb_column *column = &reader.columns[i];
       if (!column_add(d, column->name, column->type, column->type_name)) rc = SQLITE_NOMEM;
     }
-    edb_rows_close(&rows);
+    reader_end(&reader);
   }
   sqlite3_free(relation);
   sqlite3_free(sql);
@@ -504,12 +493,9 @@ static int discover_query(Discovery *v) {
 int definition_discover(Edb *edb, Definition *d, char **message) {
   Server *server = server_find(edb, d->server, message);
   if (server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
-  Discovery v = {NULL, d, message};
+  Discovery v = {server, d, message};
   d->driver = server->driver;
-  int rc = link_acquire(server, &v.link, message);
-  if (rc != SQLITE_OK) return rc;
-  rc = d->query ? discover_query(&v) : discover_table(&v);
-  link_release(v.link);
+  int rc = d->query ? discover_query(&v) : discover_table(&v);
   return rc == SQLITE_OK ? apply_key(d, message) : rc;
 }
 

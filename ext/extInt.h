@@ -83,10 +83,14 @@ Server *server_find(Edb *edb, const char *name, char **message);
 int link_acquire(Server *server, Link **link, char **message);
 void link_release(Link *link);
 
-/* Queries with sql, which is prepared first unless the link has it prepared. A link that has waited and is
-** found dead is replaced once: *link may change. SQLITE_OK, or an error and *message. */
+/* Whether a statement that only reads may be sent again over a new connection, when one that had waited turns
+** out to be dead. */
+typedef enum Repeat { REPEAT_NEVER = 0, REPEAT_ONCE } Repeat;
+
+/* Queries with sql, which is prepared first unless the link has it prepared. *link may change (REPEAT_ONCE).
+** SQLITE_OK, or an error and *message. */
 int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
-               size_t n, edb_rows *rows, char **message);
+               size_t n, Repeat repeat, edb_rows *rows, char **message);
 /* Never repeated: what was sent may have been done. */
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message);
@@ -98,6 +102,23 @@ void servers_free(Edb *edb);
 int error_code(edb_code code);
 char *error_message(const Server *server, const edb_error *error);
 int server_fail(const Server *server, const edb_error *error, char **message);
+
+/* ---- reader.c: the rows of a query, copied ----------------------------------------------------- */
+
+/* Zeroed, or ended by the end of the rows, an error or reader_end, it holds nothing. */
+typedef struct Reader {
+  Link *link;
+  edb_rows rows;
+  edb_row row;               /* the present one */
+  const edb_column *columns; /* until it ends */
+  size_t count;              /* of columns */
+} Reader;
+
+int reader_open(Reader *reader, Server *server, const char *sql, const edb_parameter *parameters,
+                size_t n, Repeat repeat, char **message);
+/* SQLITE_ROW, SQLITE_DONE, or an error and *message. */
+int reader_next(Reader *reader, char **message);
+void reader_end(Reader *reader);
 
 /* ---- definition.c: what is known of a remote table ------------------------------------------ */
 

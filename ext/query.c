@@ -32,11 +32,7 @@ typedef struct Query {
 
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
-  Link *link;
-  edb_rows rows;
-  edb_row row;
-  const edb_column *columns;
-  size_t count; /* of columns */
+  Reader reader;
   sqlite3_int64 rowid;
   int eof;
 } Cursor;
@@ -104,36 +100,19 @@ static int query_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   return SQLITE_OK;
 }
 
-static void query_end(Cursor *cursor) {
-  cursor->eof = 1;
-  edb_row_clear(&cursor->row);
-  if (cursor->link == NULL) return;
-  edb_rows_close(&cursor->rows);
-  link_release(cursor->link);
-  cursor->link = NULL;
-}
-
 static int query_close(sqlite3_vtab_cursor *base) {
-  query_end((Cursor *)base);
+  reader_end(&((Cursor *)base)->reader);
   sqlite3_free(base);
   return SQLITE_OK;
 }
 
-static int query_failed(Cursor *cursor) {
-  char *message = NULL;
-  int rc = server_fail(cursor->link->server, edb_detail(&cursor->link->connection), &message);
-  query_end(cursor);
-  return vtab_fail(cursor->base.pVtab, rc, message);
-}
-
 static int query_next(sqlite3_vtab_cursor *base) {
   Cursor *cursor = (Cursor *)base;
-  int rc = edb_rows_next(&cursor->rows, &cursor->row);
+  char *message = NULL;
+  int rc = reader_next(&cursor->reader, &message);
   cursor->rowid++;
-  if (rc == EDB_ROW) return SQLITE_OK;
-  if (rc != EDB_DONE) return query_failed(cursor);
-  query_end(cursor);
-  return SQLITE_OK;
+  cursor->eof = rc != SQLITE_ROW;
+  return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : vtab_fail(base->pVtab, rc, message);
 }
 
 static int query_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
@@ -144,7 +123,9 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
   char *message = NULL;
   (void)string;
   (void)argc;
-  query_end(cursor);
+  reader_end(&cursor->reader);
+  cursor->eof = 1;
+  cursor->rowid = 0;
   const char *name = number >= 0 ? (const char *)sqlite3_value_text(argv[0]) : NULL;
   const char *sql = number >= 0 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
   if (name == NULL || sql == NULL) {
@@ -156,39 +137,27 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
     parameters[i].value = value_parameter(argv[2 + i]);
   }
   Server *server = server_find(query->edb, name, &message);
-  int rc = server ? link_acquire(server, &cursor->link, &message)
+  int rc = server ? reader_open(&cursor->reader, server, sql, parameters, (size_t)number,
+                                REPEAT_NEVER, &message)
                   : (message ? SQLITE_ERROR : SQLITE_NOMEM);
-  if (rc == SQLITE_OK) {
-    rc = link_query(&cursor->link, sql, 0, parameters, (size_t)number, &cursor->rows, &message);
-  }
-  if (rc != SQLITE_OK) {
-    query_end(cursor);
-    return vtab_fail(&query->base, rc, message);
-  }
-  cursor->eof = 0;
-  cursor->rowid = 0;
-  cursor->row.host = &server->host;
-  if (edb_rows_columns(&cursor->rows, &cursor->columns, &cursor->count) != EDB_OK) {
-    return query_failed(cursor);
-  }
-  return query_next(base);
+  return rc == SQLITE_OK ? query_next(base) : vtab_fail(&query->base, rc, message);
 }
 
 static int query_eof(sqlite3_vtab_cursor *base) { return ((Cursor *)base)->eof; }
 
 /* {"name": value, …}, in the result's order. */
-static void result_row(const Cursor *cursor, sqlite3_context *context) {
+static void result_row(const Reader *reader, sqlite3_context *context) {
   static const edb_type text = {.name = "text", .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT};
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
   sqlite3_str_appendchar(out, 1, '{');
-  for (size_t i = 0; i < cursor->count; i++) {
+  for (size_t i = 0; i < reader->count; i++) {
     edb_value name = {.kind = EDB_TEXT};
-    name.as.text.p = cursor->columns[i].name;
+    name.as.text.p = reader->columns[i].name;
     name.as.text.n = strlen(name.as.text.p);
     if (i) sqlite3_str_appendchar(out, 1, ',');
     value_json(out, &name, &text);
     sqlite3_str_appendchar(out, 1, ':');
-    value_json(out, &cursor->row.values[i], cursor->columns[i].type);
+    value_json(out, &reader->row.values[i], reader->columns[i].type);
   }
   sqlite3_str_appendchar(out, 1, '}');
   int rc = sqlite3_str_errcode(out);
@@ -203,14 +172,14 @@ static void result_row(const Cursor *cursor, sqlite3_context *context) {
 }
 
 static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
-  Cursor *cursor = (Cursor *)base;
+  const Reader *reader = &((Cursor *)base)->reader;
   size_t i = column < SHOWN            ? (size_t)column
              : column >= COLUMN_HIDDEN ? (size_t)(SHOWN + column - COLUMN_HIDDEN)
-                                       : cursor->count;
+                                       : reader->count;
   if (column == COLUMN_ROW) {
-    result_row(cursor, context);
-  } else if (i < cursor->count) {
-    value_result(context, &cursor->row.values[i], cursor->columns[i].type, NULL);
+    result_row(reader, context);
+  } else if (i < reader->count) {
+    value_result(context, &reader->row.values[i], reader->columns[i].type, NULL);
   }
   return SQLITE_OK;
 }

@@ -146,7 +146,7 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
     rc = link_acquire(server, &scan->link, &message);
     if (rc == SQLITE_OK) {
       rc = link_query(&scan->link, sqlite3_str_value(sql.text), plan->rows, sql.parameters,
-                      (size_t)sql.count, &scan->rows, &message);
+                      (size_t)sql.count, REPEAT_ONCE, &scan->rows, &message);
       if (rc != SQLITE_OK) scan_end(scan);
     }
   }

@@ -194,7 +194,7 @@ static int is_stale(int rc) {
 }
 
 int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
-               size_t n, edb_rows *rows, char **message) {
+               size_t n, Repeat repeat, edb_rows *rows, char **message) {
   Server *server = (*link)->server;
   for (;;) {
     struct Kept *kept = NULL;
@@ -207,7 +207,7 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
       return SQLITE_OK;
     }
     if (rc == EDB_NOMEM) return SQLITE_NOMEM;
-    if (rc == EDB_CLOSED && (*link)->idled) {
+    if (rc == EDB_CLOSED && (*link)->idled && repeat == REPEAT_ONCE) {
       /* The connection went away while it waited. A link has no transaction, so a new one will do. */
       Link *again = NULL;
       rc = link_open(server, &again, message);
