@@ -4,6 +4,7 @@
 #   make COVER=1        gcov instrumentation, into build/cover
 #   make WERROR=1       warnings are errors (lint and CI)
 #   make B=DIR          another build folder; edb.so then stands in it
+#   make V=1            shows the commands
 
 FOLDERS := ext drivers tds tls crypto
 PREFIX  ?= /usr/local
@@ -36,6 +37,9 @@ ifdef COVER
   OPTIMIZE := -O0 -g --coverage
 endif
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC $(OPTIMIZE) $(CFLAGS)
+
+# $(call say,WHAT,FILE) goes before a command, which is itself shown where V is set.
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2);)
 
 SOURCES := $(wildcard $(FOLDERS:%=%/*.c))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o)
@@ -77,11 +81,11 @@ endif
 # Building ---------------------------------------------------------------------------------------
 
 $(SO): $(OBJECTS) $(B)/flags
-	$(CC) $(ALL_CFLAGS) -shared $(LINK) $(LDFLAGS) -o $@ $(OBJECTS) -ldl
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) -shared $(LINK) $(LDFLAGS) -o $@ $(OBJECTS) -ldl
 
 $(B)/%.o: %.c $(B)/flags | setup
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEFINE) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEFINE) -MMD -MP -c -o $@ $<
 
 # Files that change only when what they hold changes, so that other flags or a new commit rebuild
 # what depends on them.
@@ -104,11 +108,11 @@ units: $(UNITS)
 
 $(B)/libedb.a: $(OBJECTS)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)$(AR) rcs $@ $^
 
 $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \
+	$(call say,UNIT,$<)$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \
 	  -lsqlite3 -ldl -lm -lpthread
 
 -include $(OBJECTS:.o=.d) $(UNITS:=.d)

@@ -6,6 +6,7 @@
 # that hangs (300), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
 #   # data: cities                  files that test/data.tcl fetches beforehand
+# and so may a C unit test, where `**` stands for `#`.
 
 set root [file dirname [file dirname [file normalize [info script]]]]
 source $root/test/servers.tcl
@@ -27,11 +28,11 @@ set notes {}           ;# skipped suites and failed ones, told again at the end
 
 # What is to be run -------------------------------------------------------------------------------
 
-# The words after `# KEY:` in the head of a suite, up to its first command.
+# The words after `# KEY:` (in C `** KEY:`) in the comment at the head of a suite.
 proc header {path key} {
   foreach line [split [servers::read_file $path] \n] {
-    if {[regexp "^# $key:(.*)" $line -> words]} { return [string trim $words] }
-    if {![regexp {^(#|\s*$)} $line]} break
+    if {[regexp "^(?:#|\\*\\*|/\\*) $key:(.*)" $line -> words]} { return [string trim $words] }
+    if {![regexp {^(#|\*\*|/\*|\s*$)} $line]} break
   }
   return none
 }
@@ -78,12 +79,11 @@ proc note {what name reason} {
   incr ::total([expr {$what eq "skip" ? "skipped" : "failed"}])
 }
 
-# A job is {name command environment servers}.
+# A job is {label command servers suite}.
 proc unit_jobs {} {
   set jobs {}
-  foreach source [lsort [glob -nocomplain $::root/test/unit/*.c]] {
-    set name [file rootname [file tail $source]]
-    if {$::only in [list {} $name]} { lappend jobs [list $name [list $::build/unit/$name] {} {}] }
+  foreach source [glob -nocomplain $::root/test/unit/*.c] {
+    lappend jobs {*}[jobs $source $::build/unit/[file rootname [file tail $source]]]
   }
   return $jobs
 }
@@ -91,16 +91,20 @@ proc unit_jobs {} {
 proc suite_jobs {pattern} {
   set jobs {}
   foreach path [lsort [glob -nocomplain $::root/$pattern]] {
-    set name [file rootname [file tail $path]]
-    if {$::only ni [list {} $name]} continue
-    if {![have_data [header $path data] $name]} continue
-    foreach servers [combinations [header $path servers] $name] {
-      set label $name
-      if {$servers ne {}} { set label "$name\[[join $servers ,]\]" }
-      lappend jobs [list $label [list [info nameofexecutable] $path] $servers $name]
-    }
+    lappend jobs {*}[jobs $path [info nameofexecutable] $path]
   }
   return $jobs
+}
+
+# The jobs of one source: one for each combination of servers that it asks for.
+proc jobs {source args} {
+  set name [file rootname [file tail $source]]
+  if {$::only ni [list {} $name] || ![have_data [header $source data] $name]} return
+  lmap servers [combinations [header $source servers] $name] {
+    set label $name
+    if {$servers ne {}} { set label "$name\[[join $servers ,]\]" }
+    list $label $args $servers $name
+  }
 }
 
 # For kinds a and b with servers a1 a2 and b1: {a1 b1} {a2 b1}.
@@ -160,9 +164,17 @@ proc sanitizer_environment {} {
     UBSAN_OPTIONS=print_stacktrace=1
 }
 
+# A run's scratch folders stay until the next run, unless that is at the same time.
+proc make_scratch {} {
+  foreach folder [glob -nocomplain $::build/test/*] {
+    if {![file exists /proc/[file tail $folder]]} { file delete -force $folder }
+  }
+  set ::scratch $::build/test/[pid]
+}
+
 proc launch {job} {
   lassign $job label command servers suite
-  set scratch $::build/test/[string map {[ - ] {} , -} $label]
+  set scratch $::scratch/[string map {[ - ] {} , -} $label]
   file delete -force $scratch
   file mkdir $scratch
   if {[catch {environment $servers $suite $scratch} words]} {
@@ -221,7 +233,9 @@ proc conclude {label text status seconds} {
   foreach line $lines { puts "     $line" }
   if {$reason ne {}} { puts "     FAIL $label: $reason" }
   if {$failed} { lappend ::notes "FAIL $label[expr {$reason eq {} ? {} : ": $reason"}]" }
-  foreach line $lines { if {[string match "skip *" $line]} { lappend ::notes $line } }
+  foreach line $lines {
+    if {[string match "skip *" $line] && $line ni $::notes} { lappend ::notes $line }
+  }
   incr ::total(passed) $passed
   incr ::total(failed) $failed
   incr ::total(skipped) $skipped
@@ -243,6 +257,7 @@ proc main {} {
   set ::limit [setting SUITE_TIMEOUT [expr {[string match */asan $::build] ? 900 : 300}]]
   set ::parallel [setting JOBS 2]
   set ::running 0
+  make_scratch
   set ::sanitizer [sanitizer_environment]
   if {$::interop} {
     set ::queue [suite_jobs test/interop/*.test]
