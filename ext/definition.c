@@ -155,7 +155,7 @@ static const char *name_part(const char *p, char **out) {
   return *out ? p + n : NULL;
 }
 
-static int parse_table(Definition *d, const char *text, char **message) {
+int definition_parse_table(Definition *d, const char *text, char **message) {
   char *first = NULL;
   const char *rest = name_part(text, &first);
   if (rest && *rest == 0) {
@@ -186,7 +186,7 @@ static int parse_argument(Definition *d, const char *argument, char **message) {
     d->server = text;
     text = NULL;
   } else if (d->table == NULL) {
-    rc = parse_table(d, text, message);
+    rc = definition_parse_table(d, text, message);
   } else {
     *message = sqlite3_mprintf("edb: one table too many: \"%s\"", text);
     rc = SQLITE_ERROR;
@@ -196,10 +196,14 @@ static int parse_argument(Definition *d, const char *argument, char **message) {
   return rc;
 }
 
-int definition_parse(Definition *d, int argc, const char *const *argv, char **message) {
+void definition_begin(Definition *d) {
   memset(d, 0, sizeof *d);
   d->pushdown = 1;
   d->rows = d->rows_option = -1;
+}
+
+int definition_parse(Definition *d, int argc, const char *const *argv, char **message) {
+  definition_begin(d);
   for (int i = 0; i < argc; i++) {
     int rc = parse_argument(d, argv[i], message);
     if (rc != SQLITE_OK) return rc;
@@ -299,7 +303,7 @@ Identity definition_identity(const Definition *d) {
   return IDENTITY_NONE;
 }
 
-static const char *declared_name(const Definition *d, const edb_type *type) {
+const char *definition_declared(const Definition *d, const edb_type *type) {
   static const char *const names[] = {
       [EDB_DECLARED_BLOB] = "BLOB",        [EDB_DECLARED_INTEGER] = "INTEGER",
       [EDB_DECLARED_REAL] = "REAL",        [EDB_DECLARED_NUMERIC] = "NUMERIC",
@@ -316,7 +320,7 @@ char *definition_declare(const Definition *d) {
   sqlite3_str_appendall(out, "CREATE TABLE x(");
   for (int i = 0; i < d->count; i++) {
     sqlite3_str_appendf(out, "%s\"%w\" %s", i ? ", " : "", d->columns[i].name,
-                        declared_name(d, d->columns[i].type));
+                        definition_declared(d, d->columns[i].type));
   }
   const char *comma = d->count ? ", " : "";
   if (identity == IDENTITY_KEY) {
@@ -512,8 +516,7 @@ int definition_is_shadow(const char *suffix) {
   return 0;
 }
 
-/* Runs SQL made by sqlite3_mprintf. */
-static int run(sqlite3 *db, char *sql, char **message) {
+int sql_run(sqlite3 *db, char *sql, char **message) {
   if (sql == NULL) return SQLITE_NOMEM;
   int rc = sqlite3_exec(db, sql, NULL, NULL, message);
   sqlite3_free(sql);
@@ -541,7 +544,7 @@ static int save_columns(sqlite3 *db, sqlite3_stmt *insert, const Definition *d, 
 
 int definition_save(sqlite3 *db, const char *schema, const char *name, const Definition *d,
                     char **message) {
-  int rc = run(
+  int rc = sql_run(
       db,
       sqlite3_mprintf("CREATE TABLE \"%w\".\"%w_relation\"(driver TEXT, rows REAL, schema TEXT, "
                       "identity_sql TEXT, identity_integer INTEGER);"
@@ -641,7 +644,7 @@ int definition_load(sqlite3 *db, const char *schema, const char *name, Definitio
 int definition_drop(sqlite3 *db, const char *schema, const char *name) {
   int rc = SQLITE_OK;
   for (int i = 0; i < SHADOWS && rc == SQLITE_OK; i++) {
-    rc = run(
+    rc = sql_run(
         db,
         sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\".\"%w_%s\"", schema, name, shadow_suffixes[i]),
         NULL);
@@ -652,10 +655,10 @@ int definition_drop(sqlite3 *db, const char *schema, const char *name) {
 int definition_rename(sqlite3 *db, const char *schema, const char *name, const char *new_name) {
   int rc = SQLITE_OK;
   for (int i = 0; i < SHADOWS && rc == SQLITE_OK; i++) {
-    rc = run(db,
-             sqlite3_mprintf("ALTER TABLE \"%w\".\"%w_%s\" RENAME TO \"%w_%s\"", schema, name,
-                             shadow_suffixes[i], new_name, shadow_suffixes[i]),
-             NULL);
+    rc = sql_run(db,
+                 sqlite3_mprintf("ALTER TABLE \"%w\".\"%w_%s\" RENAME TO \"%w_%s\"", schema, name,
+                                 shadow_suffixes[i], new_name, shadow_suffixes[i]),
+                 NULL);
   }
   return rc;
 }

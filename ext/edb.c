@@ -58,10 +58,9 @@ static const struct {
   const char *name;
   const sqlite3_module *module;
 } modules[] = {
-    {"edb", &table_module},
-    {"edb_query", &query_module},
-    {"edb_servers", &servers_module},
-    {"edb_log", &log_module},
+    {"edb", &table_module},           {"edb_query", &query_module},
+    {"edb_tables", &tables_module},   {"edb_columns", &columns_module},
+    {"edb_servers", &servers_module}, {"edb_log", &log_module},
 };
 
 /* DIRECTONLY: what a view or a trigger of a database file from elsewhere must not call. */
@@ -72,6 +71,7 @@ static const struct {
   void (*function)(sqlite3_context *, int, sqlite3_value **);
 } functions[] = {
     {"edb_server", 2, SQLITE_DIRECTONLY, function_server},
+    {"edb_import", -1, SQLITE_DIRECTONLY, function_import},
     {"edb_exec", -1, SQLITE_DIRECTONLY, function_exec},
     {"edb_config", 1, SQLITE_DIRECTONLY, function_config},
     {"edb_config", 2, SQLITE_DIRECTONLY, function_config},

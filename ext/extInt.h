@@ -31,6 +31,7 @@ struct Edb {
   int references; /* modules and functions that still hold it */
   edb_host host;
   Server *servers;
+  int configured;     /* 1: servers.ini has been read */
   int log_statements; /* 1: each remote statement goes to the log */
   LogLine log[EDB_LOG_LINES];
   sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
@@ -44,9 +45,12 @@ void edb_log(Edb *edb, const char *server, const char *text, size_t n);
 struct Server {
   Server *next;
   Edb *edb;
-  char *name; /* shown: never with a secret */
-  char *url;  /* may hold a secret */
-  int by_url; /* 1: taken in from a URL, not defined by name */
+  char *name;          /* shown: never with a secret */
+  char *url;           /* may hold a secret */
+  edb_option *options; /* beside the URL; their strings are in the same allocation */
+  size_t option_count;
+  size_t option_bytes; /* of that allocation */
+  int by_url;          /* 1: taken in from a URL, not defined by name */
   const edb_driver *driver;
   edb_host host;  /* its log lines carry the server's name */
   Link *idle;     /* links that nobody uses */
@@ -75,6 +79,10 @@ struct Link {
 /* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from sqlite3_mprintf. */
 int server_define(Edb *edb, const char *name, const char *url, char **message);
 
+/* Defines a server of the configuration file, unless the application has defined that name. */
+int server_configure(Edb *edb, const char *name, const char *url, const edb_option *options,
+                     size_t count, char **message);
+
 /* The server of that name, or of that URL (taken in when first seen). NULL and *message where there is none. */
 Server *server_find(Edb *edb, const char *name, char **message);
 
@@ -102,6 +110,11 @@ void servers_free(Edb *edb);
 int error_code(edb_code code);
 char *error_message(const Server *server, const edb_error *error);
 int server_fail(const Server *server, const edb_error *error, char **message);
+
+/* ---- config.c: servers.ini ----------------------------------------------------------------------- */
+
+/* Reads the configuration file if there is one and it was not read yet. SQLITE_OK, or an error and *message. */
+int config_load(Edb *edb, char **message);
 
 /* ---- reader.c: the rows of a query, copied ----------------------------------------------------- */
 
@@ -165,7 +178,14 @@ struct Definition {
   double rows_option; /* negative where not given */
 };
 
-/* Reads the arguments of CREATE VIRTUAL TABLE (behind the module, database and table names). */
+/* One with the default options. */
+void definition_begin(Definition *definition);
+
+/* Reads 'table', 'schema.table' or '"a.name"."with points"' into schema and table. */
+int definition_parse_table(Definition *definition, const char *text, char **message);
+
+/* Begins one and reads the arguments of CREATE VIRTUAL TABLE into it (those behind the module's, the database's
+** and the table's names). */
 int definition_parse(Definition *definition, int argc, const char *const *argv, char **message);
 
 /* Asks the server for the columns. */
@@ -180,7 +200,13 @@ int definition_is_shadow(const char *suffix);
 int definition_drop(sqlite3 *db, const char *schema, const char *name);
 int definition_rename(sqlite3 *db, const char *schema, const char *name, const char *new_name);
 
+/* Runs local SQL that sqlite3_mprintf made, and frees it. message may be NULL. */
+int sql_run(sqlite3 *db, char *sql, char **message);
+
 Identity definition_identity(const Definition *definition);
+
+/* How a column of that type is declared in SQLite. */
+const char *definition_declared(const Definition *definition, const edb_type *type);
 
 /* The statement for sqlite3_declare_vtab, from sqlite3_mprintf; NULL when out of memory. */
 char *definition_declare(const Definition *definition);
@@ -301,17 +327,28 @@ int scan_eof(sqlite3_vtab_cursor *cursor);
 int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
 int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
 
-/* ---- query.c, list.c, function.c, version.c --------------------------------------------------- */
+/* ---- query.c, catalog.c, list.c: table-valued functions and tables ------------------------------ */
 
 extern const sqlite3_module query_module;   /* edb_query(server, sql, …) */
+extern const sqlite3_module tables_module;  /* edb_tables(server, schema) */
+extern const sqlite3_module columns_module; /* edb_columns(server, 'schema.table') */
 extern const sqlite3_module servers_module; /* edb_servers */
 extern const sqlite3_module log_module;     /* edb_log */
 
-/* SQL functions; the Edb is their user data. */
+/* xBestIndex of a table-valued function whose arguments are the hidden columns from `first` on: idxNum is how many are
+** given, without a gap, and they are the arguments of xFilter. */
+int arguments_plan(sqlite3_index_info *info, int first, int count);
+
+/* ---- function.c, import.c, version.c: SQL functions; the Edb is their user data ------------------ */
+
 void function_server(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_import(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_config(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_version(sqlite3_context *context, int argc, sqlite3_value **argv);
+
+/* Fails with the message, if there is one, and frees it. */
+void result_failed(sqlite3_context *context, int rc, char *message);
 
 /* Sets a virtual table's message and answers rc. */
 int vtab_fail(sqlite3_vtab *vtab, int rc, char *message);

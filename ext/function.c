@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* Takes the message over. */
-static void result_failed(sqlite3_context *context, int rc, char *message) {
+void result_failed(sqlite3_context *context, int rc, char *message) {
   if (message) sqlite3_result_error(context, message, -1);
   sqlite3_result_error_code(context, rc); /* keeps the message, if there is one */
   sqlite3_free(message);

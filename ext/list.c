@@ -75,6 +75,9 @@ static int servers_filter(sqlite3_vtab_cursor *base, int number, const char *str
   (void)string;
   (void)argc;
   (void)argv;
+  char *message = NULL;
+  int rc = config_load(cursor_edb(base), &message);
+  if (rc != SQLITE_OK) return vtab_fail(base->pVtab, rc, message);
   ((Cursor *)base)->server = cursor_edb(base)->servers;
   return SQLITE_OK;
 }

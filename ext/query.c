@@ -7,8 +7,7 @@
 ** An eponymous table whose hidden columns server, sql, p1, p2, … are the function's arguments. c1 to c16 are the
 ** result's first columns (c17 to c100 are there too, hidden), `row` is the whole row as a JSON object.
 **
-** xBestIndex: idxNum is the number of parameters p1 … that are given; the arguments of xFilter are server, sql and
-** these.
+** xBestIndex: idxNum is the number of arguments that are given, which are those of xFilter, in order.
 */
 #include "extInt.h"
 
@@ -69,26 +68,28 @@ static int query_disconnect(sqlite3_vtab *vtab) {
   return SQLITE_OK;
 }
 
-static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-  int at[COLUMN_HIDDEN]; /* the constraint on each argument, -1: none */
-  (void)vtab;
-  for (int i = 0; i < COLUMN_HIDDEN; i++) at[i] = -1;
+int arguments_plan(sqlite3_index_info *info, int first, int count) {
   for (int i = 0; i < info->nConstraint; i++) {
-    int column = info->aConstraint[i].iColumn;
+    int argument = info->aConstraint[i].iColumn - first;
     if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (column < COLUMN_SERVER || column >= COLUMN_HIDDEN) continue;
-    if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-    at[column] = i;
+    if (argument >= 0 && argument < count && !info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
   }
-  for (int column = COLUMN_SERVER; column < COLUMN_HIDDEN && at[column] >= 0; column++) {
-    info->aConstraintUsage[at[column]].argvIndex = column - COLUMN_SERVER + 1;
-    info->aConstraintUsage[at[column]].omit = 1;
-    info->idxNum = column - COLUMN_P1 + 1;
+  for (int argument = 0; argument < count && info->idxNum == argument; argument++) {
+    for (int i = 0; i < info->nConstraint && info->idxNum == argument; i++) {
+      if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+      if (info->aConstraint[i].iColumn != first + argument) continue;
+      info->aConstraintUsage[i].argvIndex = ++info->idxNum;
+      info->aConstraintUsage[i].omit = 1;
+    }
   }
-  if (at[COLUMN_SERVER] < 0 || at[COLUMN_SQL] < 0) info->idxNum = -1; /* xFilter says so */
   info->estimatedCost = 1000;
   info->estimatedRows = 100;
   return SQLITE_OK;
+}
+
+static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+  (void)vtab;
+  return arguments_plan(info, COLUMN_SERVER, 2 + PARAMETERS);
 }
 
 static int query_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
@@ -126,18 +127,18 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
   reader_end(&cursor->reader);
   cursor->eof = 1;
   cursor->rowid = 0;
-  const char *name = number >= 0 ? (const char *)sqlite3_value_text(argv[0]) : NULL;
-  const char *sql = number >= 0 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
+  const char *name = number > 0 ? (const char *)sqlite3_value_text(argv[0]) : NULL;
+  const char *sql = number > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
   if (name == NULL || sql == NULL) {
     message = sqlite3_mprintf("edb: write edb_query(server, sql, …)");
     return vtab_fail(&query->base, SQLITE_ERROR, message);
   }
-  for (int i = 0; i < number; i++) {
-    parameters[i].name = NULL;
-    parameters[i].value = value_parameter(argv[2 + i]);
+  for (int i = 2; i < number; i++) {
+    parameters[i - 2].name = NULL;
+    parameters[i - 2].value = value_parameter(argv[i]);
   }
   Server *server = server_find(query->edb, name, &message);
-  int rc = server ? reader_open(&cursor->reader, server, sql, parameters, (size_t)number,
+  int rc = server ? reader_open(&cursor->reader, server, sql, parameters, (size_t)number - 2,
                                 REPEAT_NEVER, &message)
                   : (message ? SQLITE_ERROR : SQLITE_NOMEM);
   return rc == SQLITE_OK ? query_next(base) : vtab_fail(&query->base, rc, message);

@@ -66,10 +66,20 @@ static int server_interrupted(void *context) {
 
 /* ---- Links ---------------------------------------------------------------------------------- */
 
-static void server_free(Server *server) {
-  sqlite3_free(server->name);
-  if (server->url) memset(server->url, 0, strlen(server->url)); /* it may hold a password */
+/* They may hold passwords. */
+static void server_wipe(Server *server) {
+  if (server->url) memset(server->url, 0, strlen(server->url));
+  if (server->options) memset(server->options, 0, server->option_bytes);
   sqlite3_free(server->url);
+  sqlite3_free(server->options);
+  server->url = NULL;
+  server->options = NULL;
+  server->option_count = 0;
+}
+
+static void server_free(Server *server) {
+  server_wipe(server);
+  sqlite3_free(server->name);
   sqlite3_free(server);
 }
 
@@ -101,7 +111,8 @@ static int link_open(Server *server, Link **out, char **message) {
   if (link == NULL) return SQLITE_NOMEM;
   memset(link, 0, sizeof *link);
   server->host.timeout_ms = server->edb->host.timeout_ms;
-  if (edb_open(server->url, NULL, 0, &server->host, &link->connection, &error) != EDB_OK) {
+  if (edb_open(server->url, server->options, server->option_count, &server->host, &link->connection,
+               &error) != EDB_OK) {
     sqlite3_free(link);
     return server_fail(server, &error, message);
   }
@@ -275,36 +286,67 @@ static Server *server_add(Edb *edb, const char *name) {
   return server;
 }
 
-int server_define(Edb *edb, const char *name, const char *url, char **message) {
+/* A copy of the options in one allocation: the array, then the strings. */
+static int options_copy(Server *server, const edb_option *options, size_t count) {
+  size_t bytes = count * sizeof(edb_option);
+  for (size_t i = 0; i < count; i++) {
+    bytes += strlen(options[i].name) + strlen(options[i].value) + 2;
+  }
+  if (count == 0) return SQLITE_OK;
+  edb_option *copy = sqlite3_malloc64(bytes);
+  if (copy == NULL) return SQLITE_NOMEM;
+  char *p = (char *)(copy + count);
+  for (size_t i = 0; i < count; i++) {
+    size_t name = strlen(options[i].name) + 1;
+    size_t value = strlen(options[i].value) + 1;
+    copy[i].name = memcpy(p, options[i].name, name);
+    copy[i].value = memcpy(p + name, options[i].value, value);
+    p += name + value;
+  }
+  server->options = copy;
+  server->option_count = count;
+  server->option_bytes = bytes;
+  return SQLITE_OK;
+}
+
+static int server_set(Edb *edb, const char *name, const char *url, const edb_option *options,
+                      size_t count, char **message) {
   Server *server = server_named(edb, name);
   edb_error error;
-  if (url == NULL) {
-    if (server) server_remove(edb, server);
-    return SQLITE_OK;
-  }
   if (name[0] == 0 || strchr(name, ':')) {
-    *message = sqlite3_mprintf("edb: a server's name is not empty and has no colon: %s", name);
+    *message = sqlite3_mprintf("edb: a server's name is not empty and has no colon: \"%s\"", name);
     return SQLITE_ERROR;
   }
   const edb_driver *driver = edb_url_driver(url, &error);
-  if (driver == NULL || edb_url_check(url, NULL, 0, &error) != EDB_OK) {
+  if (driver == NULL || edb_url_check(url, options, count, &error) != EDB_OK) {
     *message = sqlite3_mprintf("edb: server %s: %s", name, error.message);
     return SQLITE_ERROR;
   }
   char *copy = sqlite3_mprintf("%s", url);
-  if (copy == NULL) return SQLITE_NOMEM;
-  if (server == NULL) server = server_add(edb, name);
-  if (server == NULL) {
+  if (copy && server == NULL) server = server_add(edb, name);
+  if (copy == NULL || server == NULL) {
     sqlite3_free(copy);
     return SQLITE_NOMEM;
   }
-  if (server->url) memset(server->url, 0, strlen(server->url));
-  sqlite3_free(server->url);
+  server_wipe(server);
   server->url = copy;
   server->driver = driver;
   server->generation++;
   server_close_idle(server);
+  return options_copy(server, options, count);
+}
+
+int server_define(Edb *edb, const char *name, const char *url, char **message) {
+  if (url) return server_set(edb, name, url, NULL, 0, message);
+  Server *server = server_named(edb, name);
+  if (server) server_remove(edb, server);
   return SQLITE_OK;
+}
+
+int server_configure(Edb *edb, const char *name, const char *url, const edb_option *options,
+                     size_t count, char **message) {
+  if (server_named(edb, name)) return SQLITE_OK;
+  return server_set(edb, name, url, options, count, message);
 }
 
 /* The server that a URL stands for is named by the URL without its secrets; two URLs that differ in nothing else
@@ -336,10 +378,12 @@ static Server *server_of_url(Edb *edb, const char *url, char **message) {
 Server *server_find(Edb *edb, const char *name, char **message) {
   if (strchr(name, ':')) return server_of_url(edb, name, message);
   Server *server = server_named(edb, name);
-  if (server) return server;
-  *message = sqlite3_mprintf("edb: there is no server %s: define it with edb_server('%q', URL)",
-                             name, name);
-  return NULL;
+  if (server == NULL && config_load(edb, message) == SQLITE_OK) server = server_named(edb, name);
+  if (server == NULL && *message == NULL) {
+    *message = sqlite3_mprintf("edb: there is no server %s: define it with edb_server('%q', URL)",
+                               name, name);
+  }
+  return server;
 }
 
 void servers_free(Edb *edb) {
