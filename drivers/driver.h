@@ -80,9 +80,9 @@ typedef enum edb_kind {
 
 typedef enum edb_time_form { EDB_DATE = 1, EDB_CLOCK, EDB_DATETIME } edb_time_form;
 
-/* A date, a time of day, or both, in the proleptic Gregorian calendar. Zoned values are in UTC. A clock
-** may be negative or exceed a day (MySQL's TIME). Years outside 0001–9999 are not expressed so: a
-** driver lends them, infinities and zero dates as EDB_TEXT in the server's own spelling. */
+/* A date, a time of day, or both, in the proleptic Gregorian calendar. Zoned values are in UTC. A
+** clock may be negative or exceed a day (MySQL's TIME). Years outside 0001–9999 are not expressed
+** so: a driver lends them, infinities and zero dates as EDB_TEXT in the server's own spelling. */
 typedef struct edb_time {
   int64_t nanos; /* since midnight, 0 for EDB_DATE */
   int32_t days;  /* since 1970-01-01, 0 for EDB_CLOCK */
@@ -118,8 +118,9 @@ typedef enum edb_declared {
   EDB_DECLARED_DATETIME
 } edb_declared;
 
-/* kind is what its values are, NULL apart; a value may still be EDB_TEXT where its column's kind cannot
-** express it (above), and any kind where the server is dynamically typed. EDB_NULL: not known. */
+/* kind is what its values are, NULL apart; a value may still be EDB_TEXT where its column's kind
+** cannot express it (above), and any kind where the server is dynamically typed. EDB_NULL: not
+** known. */
 typedef struct edb_type edb_type;
 typedef struct edb_column {
   const char *name;      /* as the server gave it: may be empty, may repeat */
@@ -129,16 +130,16 @@ typedef struct edb_column {
   int nullable; /* 0 only where it is known that no value is NULL */
 } edb_column;
 
-/* A parameter: positional where name is NULL, else the name with its mark as the SQL has it (":id").
-** EDB_UNSUPPORTED where the server knows no such parameters. */
+/* A parameter: positional where name is NULL, else the name with its mark as the SQL has it
+** (":id"). EDB_UNSUPPORTED where the server knows no such parameters. */
 typedef struct edb_parameter {
   const char *name;
   edb_value value;
 } edb_parameter;
 
-/* A row of the caller's, for rows_next. Zero it, set host; edb_row_clear frees what it holds. Its text
-** and bytes stay valid until the next edb_rows_next into it or edb_row_clear, also after the reader is
-** closed. */
+/* A row of the caller's, for rows_next. Zero it, set host; edb_row_clear frees what it holds. Its
+** text and bytes stay valid until the next edb_rows_next into it or edb_row_clear, also after the
+** reader is closed. */
 typedef struct edb_host edb_host;
 typedef struct edb_row {
   const edb_host *host;
@@ -183,8 +184,8 @@ typedef struct edb_transaction {
   void *context;
 } edb_transaction;
 
-/* What each driver implements; the contexts are its own. No context here is ever NULL. `affected` is
-** never NULL. Errors go to where detail reads them. NULL where it says so. */
+/* What each driver implements; the contexts are its own. No context here is ever NULL. `affected`
+** is never NULL. Errors go to where detail reads them. NULL where it says so. */
 struct edb_methods {
   int version; /* 1 */
 
@@ -261,8 +262,8 @@ typedef struct edb_dialect {
   const edb_type *(*type)(const char *name);
 } edb_dialect;
 
-/* Catalog queries. Parameters 1: schema, NULL for what an unqualified name finds (tables: for all but
-** the system's); 2: table. Each answers these columns, in this order:
+/* Catalog queries. Parameters 1: schema, NULL for what an unqualified name finds (tables: for all
+** but the system's); 2: table. Each answers these columns, in this order:
 **   tables    schema, name, kind (table, view, …), rows (estimate or NULL), comment
 **   relation  schema, name, kind, rows, identity (SQL of a stable row identity where there is no key, or
 **             NULL), identity_integer (1: it is an integer); one row, or none where there is no such table
@@ -305,7 +306,8 @@ typedef struct edb_driver {
   const edb_dialect *dialect;
   const edb_catalog *catalog;
   const edb_methods *methods;
-  /* The options are checked, unique, and hold the password in clear. The connection's context, or an error. */
+  /* The options are checked, unique, and hold the password in clear. The connection's context, or
+  ** an error. */
   int (*open)(const edb_option *options, size_t n, const edb_host *host, void **connection,
               edb_error *error);
   /* The client library in use as "libpq 15.18", or "" before it was needed. */
@@ -329,24 +331,27 @@ int edb_url_check(const char *url, const edb_option *options, size_t n, edb_erro
 /* Whether the URL itself holds a secret. */
 int edb_url_has_secret(const char *url);
 
-/* The URL with each secret written as ***, NUL-terminated, from host->resize (the caller frees it so);
-** NULL when out of memory. A URL that cannot be parsed is masked as a whole behind its scheme. */
+/* The URL with each secret written as ***, NUL-terminated, from host->resize (the caller frees it
+** so); NULL when out of memory. A URL that cannot be parsed is masked as a whole behind its scheme.
+** */
 char *edb_url_mask(const edb_host *host, const char *url);
 
 /* ---- Calls (driver.c) ------------------------------------------------------------------------ */
 
-/* Connects. options are added to the URL's own, which they override. password_env and password_file are
-** common to all drivers and replaced by what they name. */
+/* Connects. options are added to the URL's own, which they override. password_env and password_file
+** are common to all drivers and replaced by what they name. */
 int edb_open(const char *url, const edb_option *options, size_t n, const edb_host *host,
              edb_connection *connection, edb_error *error);
 int edb_close(edb_connection *connection);
 
-/* expected: how many rows a query is likely to give, 0 if unknown; a driver may choose its way by it. */
+/* expected: how many rows a query is likely to give, 0 if unknown; a driver may choose its way by
+** it. */
 int edb_prepare(edb_connection *connection, const char *sql, double expected,
                 edb_statement *statement);
 
-/* Runs one statement that gives no rows (rows that it gives are dropped). affected may be NULL; -1 where
-** the server does not count. edb_query on a statement without rows answers a reader without columns. */
+/* Runs one statement that gives no rows (rows that it gives are dropped). affected may be NULL; -1
+** where the server does not count. edb_query on a statement without rows answers a reader without
+** columns. */
 int edb_execute(edb_connection *connection, const char *sql, const edb_parameter *parameters,
                 size_t n, int64_t *affected);
 int edb_query(edb_connection *connection, const char *sql, const edb_parameter *parameters,
@@ -362,9 +367,10 @@ int edb_statement_query(edb_statement *statement, const edb_parameter *parameter
 /* The columns, owned by the reader until it is closed. */
 int edb_rows_columns(edb_rows *rows, const edb_column **columns, size_t *n);
 
-/* EDB_ROW with the row, EDB_DONE at the end (also when asked again), or an error, after which the reader
-** has no more rows. next copies into the caller's row; next_borrowed lends one value per column, valid
-** until the next call on the reader, and answers EDB_UNSUPPORTED where the driver has nothing to lend. */
+/* EDB_ROW with the row, EDB_DONE at the end (also when asked again), or an error, after which the
+** reader has no more rows. next copies into the caller's row; next_borrowed lends one value per
+** column, valid until the next call on the reader, and answers EDB_UNSUPPORTED where the driver has
+** nothing to lend. */
 int edb_rows_next(edb_rows *rows, edb_row *row);
 int edb_rows_next_borrowed(edb_rows *rows, const edb_value **values);
 
@@ -375,8 +381,8 @@ int edb_transaction_execute(edb_transaction *transaction, const char *sql,
                             const edb_parameter *parameters, size_t n, int64_t *affected);
 int edb_transaction_query(edb_transaction *transaction, const char *sql,
                           const edb_parameter *parameters, size_t n, edb_rows *rows);
-/* Commit of a transaction that the server has doomed is an error and a rollback. EDB_BUSY leaves the
-** transaction as it was; after any other answer it is over. */
+/* Commit of a transaction that the server has doomed is an error and a rollback. EDB_BUSY leaves
+** the transaction as it was; after any other answer it is over. */
 int edb_transaction_commit(edb_transaction *transaction);
 int edb_transaction_rollback(edb_transaction *transaction);
 
@@ -399,19 +405,20 @@ char *edb_placeholder(const edb_dialect *dialect, int i, char out[EDB_PLACEHOLDE
 
 /* ---- Rows and values (value.c) ------------------------------------------------------------- */
 
-/* Starts an owned row anew with n values (EDB_NULL); appends bytes to it; frees it. EDB_OK or EDB_NOMEM. */
+/* Starts an owned row anew with n values (EDB_NULL); appends bytes to it; frees it. EDB_OK or
+** EDB_NOMEM. */
 int edb_row_reset(edb_row *row, size_t n);
 int edb_row_set(edb_row *row, size_t i, const edb_value *value); /* copies text and bytes */
 void edb_row_clear(edb_row *row);
 
 #define EDB_TIME_TEXT 40 /* bytes that edb_time_text may write, its NUL included */
 
-/* `YYYY-MM-DD`, `HH:MM:SS[.f…]`, `YYYY-MM-DD HH:MM:SS[.f…]`, zeros of the fraction trimmed, `Z` behind a
-** zoned one. Answers the length. */
+/* `YYYY-MM-DD`, `HH:MM:SS[.f…]`, `YYYY-MM-DD HH:MM:SS[.f…]`, zeros of the fraction trimmed, `Z`
+** behind a zoned one. Answers the length. */
 size_t edb_time_text(const edb_time *time, char out[EDB_TIME_TEXT]);
 
-/* The reverse, of exactly what edb_time_text writes for years 0001–9999 and clocks of 0 to 24 h: 1, or 0
-** where the text is anything else. form: what is expected. */
+/* The reverse, of exactly what edb_time_text writes for years 0001–9999 and clocks of 0 to 24 h: 1,
+** or 0 where the text is anything else. form: what is expected. */
 int edb_time_parse(const char *text, size_t n, edb_time_form form, int zoned, edb_time *time);
 
 #endif

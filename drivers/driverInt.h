@@ -1,5 +1,6 @@
 /*
-** drivers/driverInt.h: what the drivers share among themselves. Nothing outside drivers/ includes it.
+** drivers/driverInt.h: what the drivers share among themselves. Nothing outside drivers/ includes
+** it.
 */
 #ifndef EDB_DRIVER_INT_H
 #define EDB_DRIVER_INT_H
@@ -14,8 +15,8 @@
 
 /* ---- Errors (error.c) ---------------------------------------------------------------------- */
 
-/* Fills the error: code and message (newlines become spaces, cut at a character's end); vendor, SQLSTATE
-** and hint are cleared. Answers code. error may be NULL. */
+/* Fills the error: code and message (newlines become spaces, cut at a character's end); vendor,
+** SQLSTATE and hint are cleared. Answers code. error may be NULL. */
 int edb_fail(edb_error *error, edb_code code, const char *format, ...) EDB_PRINTF(3, 4);
 
 /* Adds a hint to an error that edb_fail has filled. Same rules. */
@@ -37,8 +38,8 @@ static inline void edb_free(const edb_host *host, void *p) {
 /* Overwrites a secret, also where the compiler sees that nothing reads it again. */
 void edb_wipe(void *p, size_t n);
 
-/* A buffer that grows, with a sticky failure: once out of memory it takes nothing more, and `nomem` is
-** looked at once at the end. The bytes are followed by a NUL that n does not count. */
+/* A buffer that grows, with a sticky failure: once out of memory it takes nothing more, and `nomem`
+** is looked at once at the end. The bytes are followed by a NUL that n does not count. */
 typedef struct edb_buffer {
   const edb_host *host;
   char *p;
@@ -57,8 +58,8 @@ void edb_buffer_free(edb_buffer *buffer);
 /* The option's value, or NULL. */
 const char *edb_option_get(const edb_option *options, size_t n, const char *name);
 
-/* The options of a URL and those beside it (url.c): checked, decoded, the password resolved. One block,
-** beside what options and the environment hold. */
+/* The options of a URL and those beside it (url.c): checked, decoded, the password resolved. One
+** block, beside what options and the environment hold. */
 typedef struct edb_option_set {
   edb_option *options;
   size_t n;
@@ -81,7 +82,8 @@ typedef struct edb_symbol {
   int optional;  /* 1: a missing one leaves NULL */
 } edb_symbol;
 
-/* A library that a driver loads once a process. Static storage; table is filled when handle is set. */
+/* A library that a driver loads once a process. Static storage; table is filled when handle is set.
+** */
 typedef struct edb_library {
   const char *what;          /* "PostgreSQL's client library" */
   const char *install;       /* "install the package libpq5 (Debian, Ubuntu), …" */
@@ -91,8 +93,8 @@ typedef struct edb_library {
   void *handle;              /* set by edb_library_load */
 } edb_library;
 
-/* Loads it if it is not loaded yet. Safe from several threads. EDB_OK, or EDB_UNSUPPORTED with what to
-** install. It is never unloaded. */
+/* Loads it if it is not loaded yet. Safe from several threads. EDB_OK, or EDB_UNSUPPORTED with what
+** to install. It is never unloaded. */
 int edb_library_load(edb_library *library, edb_error *error);
 
 #endif

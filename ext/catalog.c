@@ -14,7 +14,8 @@ typedef struct Catalog {
   Edb *edb;
 } Catalog;
 
-/* edb_tables reads rows as they come; edb_columns lists a definition that was discovered as CREATE does. */
+/* edb_tables reads rows as they come; edb_columns lists a definition that was discovered as CREATE
+** does. */
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
   Reader reader;

@@ -5,9 +5,10 @@
 **   url = postgresql://app@db.example/shop
 **   password_file = /home/app/.shop-password
 **
-** EDB_CONFIG names the file, else it is edb/servers.ini in the user's configuration directory. A section is a server;
-** beside its url it may hold whatever the URL could. The file is read once a connection, when a server is looked for
-** that edb_server did not define. Since it may hold passwords, it is refused if others can read it.
+** EDB_CONFIG names the file, else it is edb/servers.ini in the user's configuration directory. A
+** section is a server; beside its url it may hold whatever the URL could. The file is read once a
+** connection, when a server is looked for that edb_server did not define. Since it may hold
+** passwords, it is refused if others can read it.
 */
 #include "extInt.h"
 
@@ -58,7 +59,8 @@ static int is_private(FILE *file) {
 #endif
 }
 
-/* The whole file, NUL-terminated; NULL and *message where it cannot be used; NULL alone: there is none. */
+/* The whole file, NUL-terminated; NULL and *message where it cannot be used; NULL alone: there is
+** none. */
 static char *config_read(const char *path, int named, size_t *n, char **message) {
   FILE *file = fopen(path, "rb");
   char *text = NULL;

@@ -1,16 +1,12 @@
 /*
-** ext/definition.c: what is known of a remote table, and where it is kept.
+** ext/definition.c: what is known of a remote table, from the words of CREATE VIRTUAL TABLE to the
+** declaration.
 **
 **   CREATE VIRTUAL TABLE orders USING edb(shop, 'public.orders', decimal=text);
 **   CREATE VIRTUAL TABLE sums USING edb(shop, query='SELECT region, sum(x) AS x FROM sales GROUP BY region');
 **
-** The columns are asked of the server once, by CREATE, and kept in two shadow tables beside the virtual one, so
-** that the database opens, and the table can be dropped, while the server is away:
-**
-**   orders_relation(driver, rows, schema, identity_sql, identity_integer)               one row
-**   orders_columns(position, name, remote, type, type_name, nullable, key, has_default)  a row each
-**
-** The options stand in the CREATE statement itself, which SQLite keeps.
+** The columns come from the server (discover.c) when the table is created, and from its shadow
+** tables (shadow.c) whenever the database is opened.
 */
 #include "extInt.h"
 
@@ -20,7 +16,7 @@
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
-static int set_text(char **out, const char *value) {
+int set_text(char **out, const char *value) {
   sqlite3_free(*out);
   *out = sqlite3_mprintf("%s", value);
   return *out != NULL;
@@ -104,7 +100,8 @@ static int option_set(Definition *d, const char *name, const char *value, char *
 
 /* ---- The arguments of CREATE VIRTUAL TABLE --------------------------------------------------- */
 
-/* A copy of p without the quotes around it, if it has any ('', "", [] or ``); NULL when out of memory. */
+/* A copy of p without the quotes around it, if it has any ('', "", [] or ``); NULL when out of
+** memory. */
 static char *dequote(const char *p) {
   size_t n = strlen(p);
   char close = p[0] == '[' ? ']' : p[0];
@@ -136,7 +133,8 @@ static const char *option_value(const char *argument, size_t *name_length) {
   return argument + i;
 }
 
-/* One part of schema.table: "quoted", or up to the next point. Answers what follows it; NULL if misformed. */
+/* One part of schema.table: "quoted", or up to the next point. Answers what follows it; NULL if
+** misformed. */
 static const char *name_part(const char *p, char **out) {
   size_t n = 0;
   if (p[0] == '"') {
@@ -243,9 +241,8 @@ static char *unique_name(const Definition *d, int position, const char *remote) 
   return name;
 }
 
-/* Adds a column, with a name of its own in SQLite. */
-static Column *column_add(Definition *d, const char *remote, const edb_type *type,
-                          const char *type_name) {
+Column *definition_add(Definition *d, const char *remote, const edb_type *type,
+                       const char *type_name) {
   Column *grown = sqlite3_realloc64(d->columns, sizeof(Column) * (size_t)(d->count + 1));
   if (grown == NULL) return NULL;
   d->columns = grown;
@@ -260,8 +257,7 @@ static Column *column_add(Definition *d, const char *remote, const edb_type *typ
   return column->name && column->remote && column->type_name ? column : NULL;
 }
 
-/* The option key= names the columns that tell rows apart. */
-static int apply_key(Definition *d, char **message) {
+int definition_apply_key(Definition *d, char **message) {
   if (d->key == NULL) return SQLITE_OK;
   for (int i = 0; i < d->count; i++) d->columns[i].key = 0;
   int ordinal = 0;
@@ -347,318 +343,4 @@ void definition_clear(Definition *d) {
   sqlite3_free(d->identity_sql);
   sqlite3_free(d->key);
   memset(d, 0, sizeof *d);
-}
-
-/* ---- Discovery ------------------------------------------------------------------------------ */
-
-static edb_value text_value(const char *text) {
-  edb_value value = {.kind = EDB_NULL};
-  if (text) {
-    value.kind = EDB_TEXT;
-    value.as.text.p = text;
-    value.as.text.n = strlen(text);
-  }
-  return value;
-}
-
-/* A copy of the row's text, NULL where the value is not text. */
-static char *row_text(const edb_value *value) {
-  if (value->kind != EDB_TEXT) return NULL;
-  return sqlite3_mprintf("%.*s", (int)value->as.text.n, value->as.text.p);
-}
-
-static double row_number(const edb_value *value) {
-  if (value->kind == EDB_I64) return (double)value->as.i64;
-  if (value->kind == EDB_F64) return value->as.f64;
-  if (value->kind == EDB_BOOL) return (double)value->as.boolean;
-  return -1;
-}
-
-typedef struct Discovery {
-  Server *server;
-  Definition *definition;
-  char **message;
-} Discovery;
-
-/* Hands each row of a query to `take`, which answers SQLITE_OK or an error. *count: rows that there were. */
-static int each_row(Discovery *v, const char *sql, const edb_parameter *parameters, size_t n,
-                    int (*take)(Definition *, const edb_value *), int *count) {
-  Reader reader;
-  int rc = reader_open(&reader, v->server, sql, parameters, n, REPEAT_ONCE, v->message);
-  if (rc != SQLITE_OK) return rc;
-  while ((rc = reader_next(&reader, v->message)) == SQLITE_ROW) {
-    ++*count;
-    rc = take(v->definition, reader.row.values);
-    if (rc != SQLITE_OK) break;
-  }
-  reader_end(&reader);
-  return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-static int take_relation(Definition *d, const edb_value *row) {
-  if (d->schema == NULL) d->schema = row_text(&row[0]);
-  d->rows = row_number(&row[3]);
-  sqlite3_free(d->identity_sql);
-  d->identity_sql = row_text(&row[4]);
-  d->identity_integer = row_number(&row[5]) > 0;
-  return SQLITE_OK;
-}
-
-static int take_column(Definition *d, const edb_value *row) {
-  char *name = row_text(&row[0]);
-  char *type = row_text(&row[1]);
-  char *type_name = row_text(&row[2]);
-  int rc = SQLITE_NOMEM;
-  if (name && type && type_name) {
-    Column *column = column_add(d, name, d->driver->dialect->type(type), type_name);
-    if (column) {
-      column->nullable = row_number(&row[3]) != 0;
-      column->key = (int)row_number(&row[4]);
-      column->has_default = row_number(&row[5]) > 0;
-      if (column->key < 0) column->key = 0;
-      rc = SQLITE_OK;
-    }
-  }
-  sqlite3_free(name);
-  sqlite3_free(type);
-  sqlite3_free(type_name);
-  return rc;
-}
-
-static int take_estimate(Definition *d, const edb_value *row) {
-  d->rows = row_number(&row[0]);
-  return SQLITE_OK;
-}
-
-/* A driver may know no cheap estimate for this kind of table and let the query fail: then there is none. */
-static int discover_estimate(Discovery *v) {
-  const Definition *d = v->definition;
-  const char *format = d->driver->catalog->estimate;
-  if (d->rows >= 0 || format == NULL) return SQLITE_OK;
-  char *relation = deparse_relation(d);
-  sqlite3_str *text = sqlite3_str_new(NULL);
-  append_template(text, format, relation ? relation : "");
-  char *sql = sqlite3_str_finish(text);
-  int count = 0;
-  int rc = SQLITE_NOMEM;
-  if (relation && sql) {
-    rc = each_row(v, sql, NULL, 0, take_estimate, &count);
-    sqlite3_free(*v->message);
-    *v->message = NULL;
-  }
-  sqlite3_free(relation);
-  sqlite3_free(sql);
-  return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-}
-
-static int discover_table(Discovery *v) {
-  Definition *d = v->definition;
-  const edb_catalog *catalog = d->driver->catalog;
-  edb_parameter parameters[2] = {{NULL, text_value(d->schema)}, {NULL, text_value(d->table)}};
-  char *schema = d->schema; /* take_relation may fill in what was not said */
-  int found = 0;
-  int columns = 0;
-  int rc = each_row(v, catalog->relation, parameters, 2, take_relation, &found);
-  if (rc != SQLITE_OK) return rc;
-  if (found == 0) {
-    *v->message =
-        sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name, v->server->name,
-                        schema ? schema : "", schema ? "." : "", d->table);
-    return SQLITE_ERROR;
-  }
-  parameters[0].value = text_value(d->schema);
-  rc = each_row(v, catalog->columns, parameters, 2, take_column, &columns);
-  return rc == SQLITE_OK ? discover_estimate(v) : rc;
-}
-
-/* The columns of a query are those of its empty result. */
-static int discover_query(Discovery *v) {
-  Definition *d = v->definition;
-  char *relation = deparse_relation(d);
-  sqlite3_str *text = sqlite3_str_new(NULL);
-  sqlite3_str_appendf(text, "SELECT * FROM %s", relation ? relation : "");
-  append_template(text, d->driver->dialect->limit, "0");
-  char *sql = sqlite3_str_finish(text);
-  Reader reader;
-  int rc = SQLITE_NOMEM;
-  if (relation && sql) rc = reader_open(&reader, v->server, sql, NULL, 0, REPEAT_ONCE, v->message);
-  if (rc == SQLITE_OK) {
-    for (size_t i = 0; i < reader.count && rc == SQLITE_OK; i++) {
-      const edb_column *column = &reader.columns[i];
-      if (!column_add(d, column->name, column->type, column->type_name)) rc = SQLITE_NOMEM;
-    }
-    reader_end(&reader);
-  }
-  sqlite3_free(relation);
-  sqlite3_free(sql);
-  return rc;
-}
-
-int definition_discover(Edb *edb, Definition *d, char **message) {
-  Server *server = server_find(edb, d->server, message);
-  if (server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
-  Discovery v = {server, d, message};
-  d->driver = server->driver;
-  int rc = d->query ? discover_query(&v) : discover_table(&v);
-  return rc == SQLITE_OK ? apply_key(d, message) : rc;
-}
-
-/* ---- The shadow tables ----------------------------------------------------------------------- */
-
-static const char *const shadow_suffixes[] = {"relation", "columns"};
-
-#define SHADOWS ((int)(sizeof shadow_suffixes / sizeof shadow_suffixes[0]))
-
-int definition_is_shadow(const char *suffix) {
-  for (int i = 0; i < SHADOWS; i++) {
-    if (sqlite3_stricmp(suffix, shadow_suffixes[i]) == 0) return 1;
-  }
-  return 0;
-}
-
-int sql_run(sqlite3 *db, char *sql, char **message) {
-  if (sql == NULL) return SQLITE_NOMEM;
-  int rc = sqlite3_exec(db, sql, NULL, NULL, message);
-  sqlite3_free(sql);
-  return rc;
-}
-
-static int save_columns(sqlite3 *db, sqlite3_stmt *insert, const Definition *d, char **message) {
-  int rc = SQLITE_OK;
-  for (int i = 0; i < d->count && rc == SQLITE_OK; i++) {
-    const Column *c = &d->columns[i];
-    sqlite3_bind_int(insert, 1, i);
-    sqlite3_bind_text(insert, 2, c->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 3, c->remote, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 4, c->type->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 5, c->type_name, -1, SQLITE_STATIC);
-    sqlite3_bind_int(insert, 6, c->nullable);
-    sqlite3_bind_int(insert, 7, c->key);
-    sqlite3_bind_int(insert, 8, c->has_default);
-    sqlite3_step(insert);
-    rc = sqlite3_reset(insert);
-  }
-  if (rc != SQLITE_OK) *message = sqlite3_mprintf("edb: %s", sqlite3_errmsg(db));
-  return rc;
-}
-
-int definition_save(sqlite3 *db, const char *schema, const char *name, const Definition *d,
-                    char **message) {
-  int rc = sql_run(
-      db,
-      sqlite3_mprintf("CREATE TABLE \"%w\".\"%w_relation\"(driver TEXT, rows REAL, schema TEXT, "
-                      "identity_sql TEXT, identity_integer INTEGER);"
-                      "CREATE TABLE \"%w\".\"%w_columns\"(position INTEGER PRIMARY KEY, name TEXT, "
-                      "remote TEXT, type TEXT, type_name TEXT, nullable INTEGER, \"key\" INTEGER, "
-                      "has_default INTEGER);"
-                      "INSERT INTO \"%w\".\"%w_relation\" VALUES (%Q, %!.17g, %Q, %Q, %d)",
-                      schema, name, schema, name, schema, name, d->driver->name, d->rows, d->schema,
-                      d->identity_sql, d->identity_integer),
-      message);
-  if (rc != SQLITE_OK) return rc;
-  char *sql =
-      sqlite3_mprintf("INSERT INTO \"%w\".\"%w_columns\" VALUES (?,?,?,?,?,?,?,?)", schema, name);
-  if (sql == NULL) return SQLITE_NOMEM;
-  sqlite3_stmt *insert = NULL;
-  rc = sqlite3_prepare_v2(db, sql, -1, &insert, NULL);
-  sqlite3_free(sql);
-  if (rc == SQLITE_OK) {
-    rc = save_columns(db, insert, d, message);
-  } else {
-    *message = sqlite3_mprintf("edb: %s", sqlite3_errmsg(db));
-  }
-  sqlite3_finalize(insert);
-  return rc;
-}
-
-static const edb_driver *driver_named(const char *name) {
-  for (int i = 0; edb_drivers[i]; i++) {
-    if (name && strcmp(edb_drivers[i]->name, name) == 0) return edb_drivers[i];
-  }
-  return NULL;
-}
-
-static const char *column_text(sqlite3_stmt *row, int i) {
-  const char *text = (const char *)sqlite3_column_text(row, i);
-  return text ? text : "";
-}
-
-static int load_relation(sqlite3_stmt *row, Definition *d) {
-  d->driver = driver_named(column_text(row, 0));
-  if (d->driver == NULL) return SQLITE_ERROR;
-  d->rows = sqlite3_column_double(row, 1);
-  if (d->schema == NULL && sqlite3_column_type(row, 2) == SQLITE_TEXT &&
-      !set_text(&d->schema, column_text(row, 2))) {
-    return SQLITE_NOMEM;
-  }
-  if (sqlite3_column_type(row, 3) == SQLITE_TEXT &&
-      !set_text(&d->identity_sql, column_text(row, 3))) {
-    return SQLITE_NOMEM;
-  }
-  d->identity_integer = sqlite3_column_int(row, 4);
-  return SQLITE_OK;
-}
-
-static int load_column(sqlite3_stmt *row, Definition *d) {
-  const edb_type *type = d->driver->dialect->type(column_text(row, 2));
-  Column *column = column_add(d, column_text(row, 1), type, column_text(row, 3));
-  if (column == NULL || !set_text(&column->name, column_text(row, 0))) return SQLITE_NOMEM;
-  column->nullable = sqlite3_column_int(row, 4);
-  column->key = sqlite3_column_int(row, 5);
-  column->has_default = sqlite3_column_int(row, 6);
-  return SQLITE_OK;
-}
-
-static int load_rows(sqlite3 *db, char *sql, Definition *d,
-                     int (*load)(sqlite3_stmt *, Definition *)) {
-  sqlite3_stmt *rows = NULL;
-  if (sql == NULL) return SQLITE_NOMEM;
-  int rc = sqlite3_prepare_v2(db, sql, -1, &rows, NULL);
-  sqlite3_free(sql);
-  while (rc == SQLITE_OK && sqlite3_step(rows) == SQLITE_ROW) rc = load(rows, d);
-  int finalized = sqlite3_finalize(rows);
-  return rc == SQLITE_OK ? finalized : rc;
-}
-
-int definition_load(sqlite3 *db, const char *schema, const char *name, Definition *d,
-                    char **message) {
-  int rc = load_rows(db,
-                     sqlite3_mprintf("SELECT driver, rows, schema, identity_sql, identity_integer "
-                                     "FROM \"%w\".\"%w_relation\"",
-                                     schema, name),
-                     d, load_relation);
-  if (rc == SQLITE_OK && d->driver) {
-    rc = load_rows(db,
-                   sqlite3_mprintf("SELECT name, remote, type, type_name, nullable, \"key\", "
-                                   "has_default FROM \"%w\".\"%w_columns\" ORDER BY position",
-                                   schema, name),
-                   d, load_column);
-  }
-  if (rc == SQLITE_NOMEM) return rc;
-  if (rc == SQLITE_OK && d->driver) return SQLITE_OK;
-  *message = sqlite3_mprintf(
-      "edb: the shadow tables of %s cannot be read: drop it and create it again", name);
-  return SQLITE_ERROR;
-}
-
-int definition_drop(sqlite3 *db, const char *schema, const char *name) {
-  int rc = SQLITE_OK;
-  for (int i = 0; i < SHADOWS && rc == SQLITE_OK; i++) {
-    rc = sql_run(
-        db,
-        sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\".\"%w_%s\"", schema, name, shadow_suffixes[i]),
-        NULL);
-  }
-  return rc;
-}
-
-int definition_rename(sqlite3 *db, const char *schema, const char *name, const char *new_name) {
-  int rc = SQLITE_OK;
-  for (int i = 0; i < SHADOWS && rc == SQLITE_OK; i++) {
-    rc = sql_run(db,
-                 sqlite3_mprintf("ALTER TABLE \"%w\".\"%w_%s\" RENAME TO \"%w_%s\"", schema, name,
-                                 shadow_suffixes[i], new_name, shadow_suffixes[i]),
-                 NULL);
-  }
-  return rc;
 }

@@ -76,27 +76,29 @@ struct Link {
   sqlite3_uint64 clock;
 };
 
-/* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from sqlite3_mprintf. */
+/* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from
+** sqlite3_mprintf. */
 int server_define(Edb *edb, const char *name, const char *url, char **message);
 
 /* Defines a server of the configuration file, unless the application has defined that name. */
 int server_configure(Edb *edb, const char *name, const char *url, const edb_option *options,
                      size_t count, char **message);
 
-/* The server of that name, or of that URL (taken in when first seen). NULL and *message where there is none. */
+/* The server of that name, or of that URL (taken in when first seen). NULL and *message where there
+** is none. */
 Server *server_find(Edb *edb, const char *name, char **message);
 
-/* A connection to the server, an idle one if there is one that still stands. SQLITE_OK, or an error and *message.
-** link_release gives it back, its reader closed. */
+/* A connection to the server, an idle one if there is one that still stands. SQLITE_OK, or an error
+** and *message. link_release gives it back, its reader closed. */
 int link_acquire(Server *server, Link **link, char **message);
 void link_release(Link *link);
 
-/* Whether a statement that only reads may be sent again over a new connection, when one that had waited turns
-** out to be dead. */
+/* Whether a statement that only reads may be sent again over a new connection, when one that had
+** waited turns out to be dead. */
 typedef enum Repeat { REPEAT_NEVER = 0, REPEAT_ONCE } Repeat;
 
-/* Queries with sql, which is prepared first unless the link has it prepared. *link may change (REPEAT_ONCE).
-** SQLITE_OK, or an error and *message. */
+/* Queries with sql, which is prepared first unless the link has it prepared. *link may change
+** (REPEAT_ONCE). SQLITE_OK, or an error and *message. */
 int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
                size_t n, Repeat repeat, edb_rows *rows, char **message);
 /* Never repeated: what was sent may have been done. */
@@ -113,7 +115,8 @@ int server_fail(const Server *server, const edb_error *error, char **message);
 
 /* ---- config.c: servers.ini ----------------------------------------------------------------------- */
 
-/* Reads the configuration file if there is one and it was not read yet. SQLITE_OK, or an error and *message. */
+/* Reads the configuration file if there is one and it was not read yet. SQLITE_OK, or an error and
+** *message. */
 int config_load(Edb *edb, char **message);
 
 /* ---- reader.c: the rows of a query, copied ----------------------------------------------------- */
@@ -151,8 +154,8 @@ typedef struct Column {
   int has_default;
 } Column;
 
-/* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each row's
-** rowid or primary key twice and compares). */
+/* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each
+** row's rowid or primary key twice and compares). */
 typedef enum Identity {
   IDENTITY_NONE = 0, /* there is none: the rowid cannot be read */
   IDENTITY_ROWID,    /* one integer: it is the rowid */
@@ -184,9 +187,30 @@ void definition_begin(Definition *definition);
 /* Reads 'table', 'schema.table' or '"a.name"."with points"' into schema and table. */
 int definition_parse_table(Definition *definition, const char *text, char **message);
 
-/* Begins one and reads the arguments of CREATE VIRTUAL TABLE into it (those behind the module's, the database's
-** and the table's names). */
+/* Begins one and reads the arguments of CREATE VIRTUAL TABLE into it (those behind the module's,
+** the database's and the table's names). */
 int definition_parse(Definition *definition, int argc, const char *const *argv, char **message);
+
+/* Adds a column, with a name of its own in SQLite; NULL when out of memory. */
+Column *definition_add(Definition *definition, const char *remote, const edb_type *type,
+                       const char *type_name);
+
+/* The option key= names the columns that tell rows apart. */
+int definition_apply_key(Definition *definition, char **message);
+
+Identity definition_identity(const Definition *definition);
+
+/* How a column of that type is declared in SQLite. */
+const char *definition_declared(const Definition *definition, const edb_type *type);
+
+/* The statement for sqlite3_declare_vtab, from sqlite3_mprintf; NULL when out of memory. */
+char *definition_declare(const Definition *definition);
+void definition_clear(Definition *definition);
+
+/* Puts a copy of value in place of *out; 0 when out of memory. */
+int set_text(char **out, const char *value);
+
+/* ---- discover.c, shadow.c: where a definition comes from ------------------------------------ */
 
 /* Asks the server for the columns. */
 int definition_discover(Edb *edb, Definition *definition, char **message);
@@ -202,15 +226,6 @@ int definition_rename(sqlite3 *db, const char *schema, const char *name, const c
 
 /* Runs local SQL that sqlite3_mprintf made, and frees it. message may be NULL. */
 int sql_run(sqlite3 *db, char *sql, char **message);
-
-Identity definition_identity(const Definition *definition);
-
-/* How a column of that type is declared in SQLite. */
-const char *definition_declared(const Definition *definition, const edb_type *type);
-
-/* The statement for sqlite3_declare_vtab, from sqlite3_mprintf; NULL when out of memory. */
-char *definition_declare(const Definition *definition);
-void definition_clear(Definition *definition);
 
 /* ---- plan.c: xBestIndex --------------------------------------------------------------------- */
 
@@ -262,20 +277,21 @@ typedef enum Shipped {
   SHIP_FAIL      /* out of memory, or an error of SQLite */
 } Shipped;
 
-/* Whether a condition with this operator can be sent for such a column at all; type NULL: for an integer
-** identity. collation: what SQLite compares by. */
+/* Whether a condition with this operator can be sent for such a column at all; type NULL: for an
+** integer identity. collation: what SQLite compares by. */
 int ship_possible(const Definition *definition, const edb_type *type, int op,
                   const char *collation);
 
-/* Writes the condition: all rows that satisfy it in SQLite satisfy it there, perhaps others too. value NULL: as
-** with an ordinary value, for EXPLAIN. */
+/* Writes the condition: all rows that satisfy it in SQLite satisfy it there, perhaps others too.
+** value NULL: as with an ordinary value, for EXPLAIN. */
 Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqlite3_value *value);
 
 /* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
 
 void sql_begin(Sql *sql, const edb_driver *driver);
 void sql_clear(Sql *sql);
-/* Adds a parameter. Its text and bytes must live until the query has been sent. Writes its placeholder. */
+/* Adds a parameter. Its text and bytes must live until the query has been sent. Writes its
+** placeholder. */
 void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]);
 void sql_own(Sql *sql, void *memory); /* freed by sql_clear */
 
@@ -287,14 +303,16 @@ void append_template(sqlite3_str *out, const char *format, const char *argument)
 char *deparse_column(const Definition *definition, int column);
 /* What stands behind FROM, from sqlite3_mprintf; NULL when out of memory. */
 char *deparse_relation(const Definition *definition);
-/* The SELECT of a plan. values NULL: as with ordinary values, for EXPLAIN. SHIP_NEVER: the answer is empty. */
+/* The SELECT of a plan. values NULL: as with ordinary values, for EXPLAIN. SHIP_NEVER: the answer
+** is empty. */
 Shipped deparse_select(Sql *sql, const Definition *definition, const Plan *plan,
                        sqlite3_value **values);
 
 /* ---- value.c: values from and to SQLite ------------------------------------------------------ */
 
-/* A remote value as the result of a column of that type; definition NULL: with the default options. SQLITE_OK,
-** or SQLITE_MISMATCH where on_unrepresentable=error and SQLite's types cannot express the value. */
+/* A remote value as the result of a column of that type; definition NULL: with the default options.
+** SQLITE_OK, or SQLITE_MISMATCH where on_unrepresentable=error and SQLite's types cannot express
+** the value. */
 int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
                  const Definition *definition);
 /* A value of SQLite as a parameter, valid as long as it. */
@@ -335,8 +353,8 @@ extern const sqlite3_module columns_module; /* edb_columns(server, 'schema.table
 extern const sqlite3_module servers_module; /* edb_servers */
 extern const sqlite3_module log_module;     /* edb_log */
 
-/* xBestIndex of a table-valued function whose arguments are the hidden columns from `first` on: idxNum is how many are
-** given, without a gap, and they are the arguments of xFilter. */
+/* xBestIndex of a table-valued function whose arguments are the hidden columns from `first` on:
+** idxNum is how many are given, without a gap, and they are the arguments of xFilter. */
 int arguments_plan(sqlite3_index_info *info, int first, int count);
 
 /* ---- function.c, import.c, version.c: SQL functions; the Edb is their user data ------------------ */

@@ -82,7 +82,8 @@ static int servers_filter(sqlite3_vtab_cursor *base, int number, const char *str
   return SQLITE_OK;
 }
 
-/* The server may have been forgotten since, by a function in the same statement: then the list ends. */
+/* The server may have been forgotten since, by a function in the same statement: then the list
+** ends. */
 static int servers_next(sqlite3_vtab_cursor *base) {
   Cursor *cursor = (Cursor *)base;
   const Server *server = cursor_edb(base)->servers;

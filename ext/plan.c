@@ -1,10 +1,11 @@
 /*
 ** ext/plan.c: xBestIndex.
 **
-** A plan says what travels: columns, conditions, a limit. idxNum is its number in the table's list, where scan.c finds
-** it; idxStr is the remote SQL as it is with ordinary values, so that EXPLAIN QUERY PLAN shows it. xFilter's
-** arguments are the right sides of plan->terms (those with argument >= 0), then LIMIT's, then OFFSET's; the SQL that
-** is sent is built from them anew, since a value may change it (ship.c).
+** A plan says what travels: columns, conditions, a limit. idxNum is its number in the table's list,
+** where scan.c finds it; idxStr is the remote SQL as it is with ordinary values, so that EXPLAIN
+** QUERY PLAN shows it. xFilter's arguments are the right sides of plan->terms (those with argument
+** >= 0), then LIMIT's, then OFFSET's; the SQL that is sent is built from them anew, since a value
+** may change it (ship.c).
 **
 ** Nothing here asks the server: estimates are those of the catalog when the table was created.
 */
@@ -95,8 +96,8 @@ static int is_used(sqlite3_uint64 used, int column) {
   return (used >> (column < 63 ? column : 63)) & 1;
 }
 
-/* The columns that the statement reads, and those of the key: a row's identity may be asked for in any scan (OR,
-** RIGHT JOIN), and colUsed does not say so. */
+/* The columns that the statement reads, and those of the key: a row's identity may be asked for in
+** any scan (OR, RIGHT JOIN), and colUsed does not say so. */
 static void plan_columns(const Table *table, sqlite3_uint64 used, Plan *plan) {
   const Definition *d = &table->definition;
   plan->identity = -1;
@@ -148,8 +149,8 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
   }
 }
 
-/* LIMIT goes to the server only when there is nothing else that SQLite would still do to the rows: no condition,
-** sent or not, and no order. */
+/* LIMIT goes to the server only when there is nothing else that SQLite would still do to the rows:
+** no condition, sent or not, and no order. */
 static void plan_limit(const Definition *d, sqlite3_index_info *info, Plan *plan, int *arguments) {
   int limit = -1;
   int offset = -1;
@@ -226,8 +227,8 @@ static void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *in
   double cost = COST_ROUND_TRIP + rows * COST_ROW;
   if (!lookup && plan->count > 0) cost += all * COST_SERVER_ROW;
   if (plan->count_only) cost = COST_ROUND_TRIP + all;
-  /* Rows that cannot be told apart must not be read by two scans whose results are united: OR is split only where
-  ** two such scans seem cheaper than one of the whole. */
+  /* Rows that cannot be told apart must not be read by two scans whose results are united: OR is
+  ** split only where two such scans seem cheaper than one of the whole. */
   if (table->identity == IDENTITY_NONE && plan->count > 0 && cost < full * 0.75) {
     cost = full * 0.75;
   }
@@ -259,8 +260,8 @@ int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
   if (plan == NULL) return SQLITE_NOMEM;
   plan_conditions(table, info, plan, &arguments);
   plan_limit(&table->definition, info, plan, &arguments);
-  /* When nothing is read, rows are only counted. Should their identities be asked for all the same, they are
-  ** fetched then (scan.c). */
+  /* When nothing is read, rows are only counted. Should their identities be asked for all the same,
+  ** they are fetched then (scan.c). */
   plan->count_only = info->colUsed == 0 && plan->count == 0;
   plan_columns(table, info->colUsed, plan);
   plan_estimate(table, plan, info);

@@ -4,10 +4,12 @@
 **   SELECT c1, c2 FROM edb_query('shop', 'SELECT * FROM f($1)', 42);
 **   SELECT "row" ->> '$.name' FROM edb_query('shop', 'SELECT name FROM item');
 **
-** An eponymous table whose hidden columns server, sql, p1, p2, … are the function's arguments. c1 to c16 are the
-** result's first columns (c17 to c100 are there too, hidden), `row` is the whole row as a JSON object.
+** An eponymous table whose hidden columns server, sql, p1, p2, … are the function's arguments. c1
+** to c16 are the result's first columns (c17 to c100 are there too, hidden), `row` is the whole row
+** as a JSON object.
 **
-** xBestIndex: idxNum is the number of arguments that are given, which are those of xFilter, in order.
+** xBestIndex: idxNum is the number of arguments that are given, which are those of xFilter, in
+** order.
 */
 #include "extInt.h"
 

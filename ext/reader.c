@@ -1,6 +1,6 @@
 /*
-** ext/reader.c: the rows of a query, one after another, copied: what the table-valued functions and discovery read.
-** (Scans of tables lend rows instead: scan.c.)
+** ext/reader.c: the rows of a query, one after another, copied: what the table-valued functions and
+** discovery read. (Scans of tables lend rows instead: scan.c.)
 */
 #include "extInt.h"
 

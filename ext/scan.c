@@ -1,9 +1,10 @@
 /*
 ** ext/scan.c: the cursor of a remote table.
 **
-** xFilter builds the remote SQL from the plan and the actual values, sends it over a link of the cursor's own and
-** lends each row on to SQLite as the driver lends it. At the end of the rows the link goes back to its server, so
-** that a join's inner side needs it only while a lookup lasts; the statement stays prepared there.
+** xFilter builds the remote SQL from the plan and the actual values, sends it over a link of the
+** cursor's own and lends each row on to SQLite as the driver lends it. At the end of the rows the
+** link goes back to its server, so that a join's inner side needs it only while a lookup lasts; the
+** statement stays prepared there.
 */
 #include "extInt.h"
 
@@ -99,8 +100,8 @@ int scan_eof(sqlite3_vtab_cursor *cursor) { return ((Scan *)cursor)->eof; }
 
 /* ---- xFilter --------------------------------------------------------------------------------------- */
 
-/* A database file from elsewhere must not make its reader call where it says: with trusted_schema off, the server has
-** to be defined by the application. */
+/* A database file from elsewhere must not make its reader call where it says: with trusted_schema
+** off, the server has to be defined by the application. */
 static int scan_server(const Table *table, Server **server, char **message) {
   const Definition *d = &table->definition;
   int trusted = 1;
@@ -184,8 +185,8 @@ int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int
 
 /* ---- Columns ---------------------------------------------------------------------------------------- */
 
-/* Counted rows have been told apart by nothing yet, so any order of the real ones will do: reads them, and stands at
-** the same place among them. */
+/* Counted rows have been told apart by nothing yet, so any order of the real ones will do: reads
+** them, and stands at the same place among them. */
 static int scan_identify(Scan *scan) {
   Plan *plan;
   int never;
@@ -214,7 +215,8 @@ static int scan_column_failed(Scan *scan, sqlite3_context *context, const char *
   return SQLITE_ERROR;
 }
 
-/* The key's values as SQL literals, in the key's order: text that is the same for the same key, and only then. */
+/* The key's values as SQL literals, in the key's order: text that is the same for the same key, and
+** only then. */
 static void result_key(Scan *scan, sqlite3_context *context) {
   const Definition *d = &scan_table(scan)->definition;
   sqlite3_str *out = sqlite3_str_new(NULL);

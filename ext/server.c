@@ -1,10 +1,10 @@
 /*
 ** ext/server.c: servers by name or URL, and the connections to them.
 **
-** A link is a connection with the statements that it keeps prepared. Whoever runs a remote statement has a link
-** to itself until its rows are read, since a connection has one command in flight: two scans of one server in
-** one statement have two links. Idle links wait at their server for the next user; a statement that runs again
-** finds itself prepared there.
+** A link is a connection with the statements that it keeps prepared. Whoever runs a remote
+** statement has a link to itself until its rows are read, since a connection has one command in
+** flight: two scans of one server in one statement have two links. Idle links wait at their server
+** for the next user; a statement that runs again finds itself prepared there.
 */
 #include "extInt.h"
 
@@ -53,8 +53,9 @@ static void server_log(void *context, const char *text, size_t n) {
   edb_log(server->edb, server->name, text, n);
 }
 
-/* SQLite tells an extension whether sqlite3_interrupt was called only since 3.41; on every version a nested
-** statement does, by failing to start. It is not kept: sqlite3_close refuses to close over it. */
+/* SQLite tells an extension whether sqlite3_interrupt was called only since 3.41; on every version
+** a nested statement does, by failing to start. It is not kept: sqlite3_close refuses to close over
+** it. */
 static int server_interrupted(void *context) {
   Edb *edb = ((Server *)context)->edb;
   sqlite3_stmt *probe = NULL;
@@ -163,7 +164,8 @@ static void kept_drop(struct Kept *kept) {
   kept->used = 0;
 }
 
-/* *reused: it was prepared before, perhaps for another number of rows; expected only guides the fetch. */
+/* *reused: it was prepared before, perhaps for another number of rows; expected only guides the
+** fetch. */
 static int link_prepare(Link *link, const char *sql, double expected, struct Kept **out,
                         int *reused) {
   struct Kept *oldest = &link->kept[0];
@@ -199,7 +201,8 @@ static void link_starts(Link *link, const char *sql) {
   if (server->edb->log_statements) edb_log(server->edb, server->name, sql, strlen(sql));
 }
 
-/* Whether a statement that was prepared long ago may have failed because the server's tables changed since. */
+/* Whether a statement that was prepared long ago may have failed because the server's tables
+** changed since. */
 static int is_stale(int rc) {
   return rc == EDB_INVALID_QUERY || rc == EDB_UNSUPPORTED || rc == EDB_FAILED;
 }
@@ -219,7 +222,8 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
     }
     if (rc == EDB_NOMEM) return SQLITE_NOMEM;
     if (rc == EDB_CLOSED && (*link)->idled && repeat == REPEAT_ONCE) {
-      /* The connection went away while it waited. A link has no transaction, so a new one will do. */
+      /* The connection went away while it waited. A link has no transaction, so a new one will do.
+      ** */
       Link *again = NULL;
       rc = link_open(server, &again, message);
       if (rc != SQLITE_OK) return rc;
@@ -349,8 +353,8 @@ int server_configure(Edb *edb, const char *name, const char *url, const edb_opti
   return server_set(edb, name, url, options, count, message);
 }
 
-/* The server that a URL stands for is named by the URL without its secrets; two URLs that differ in nothing else
-** are told apart by the whole URL. */
+/* The server that a URL stands for is named by the URL without its secrets; two URLs that differ in
+** nothing else are told apart by the whole URL. */
 static Server *server_of_url(Edb *edb, const char *url, char **message) {
   edb_error error;
   for (Server *server = edb->servers; server; server = server->next) {

@@ -1,13 +1,14 @@
 /*
 ** ext/ship.c: which conditions go to the server, and how.
 **
-** SQLite checks each row again, so what is sent must let through every row that satisfies the condition in SQLite
-** and may let through others. What cannot be promised so is not sent. The value alone decides in the end, in
-** xFilter: `id > 2.5` on an integer column goes out as `id > 2`, `id = 'x'` needs no server at all.
+** SQLite checks each row again, so what is sent must let through every row that satisfies the
+** condition in SQLite and may let through others. What cannot be promised so is not sent. The value
+** alone decides in the end, in xFilter: `id > 2.5` on an integer column goes out as `id > 2`, `id =
+** 'x'` needs no server at all.
 **
-** How SQLite compares, which the rules below rest on: a column declared INTEGER, REAL, NUMERIC, DATE, TIME or
-** DATETIME turns text that looks like a number into one on both sides; numbers stand before text, text before
-** blobs. Dates and times are text here, and compare as such: byte by byte.
+** How SQLite compares, which the rules below rest on: a column declared INTEGER, REAL, NUMERIC,
+** DATE, TIME or DATETIME turns text that looks like a number into one on both sides; numbers stand
+** before text, text before blobs. Dates and times are text here, and compare as such: byte by byte.
 */
 #include "extInt.h"
 
@@ -121,7 +122,8 @@ static edb_value float_value(double f) {
 
 #define TWO_63 9223372036854775808.0
 
-/* An integer column against a real number r: `< 2.5` and `<= 2.5` are `<= 2`, `> 2.5` and `>= 2.5` are `> 2`. */
+/* An integer column against a real number r: `< 2.5` and `<= 2.5` are `<= 2`, `> 2.5` and `>= 2.5`
+** are `> 2`. */
 static Shipped integer_against_real(int op, double r, int *op_out, edb_value *value) {
   if (r >= TWO_63 || r < -TWO_63) {
     int below = r < 0;
@@ -136,7 +138,8 @@ static Shipped integer_against_real(int op, double r, int *op_out, edb_value *va
   return SHIP_SENT;
 }
 
-/* A float column against an integer: where no double equals it, the nearest one bounds the same rows or more. */
+/* A float column against an integer: where no double equals it, the nearest one bounds the same
+** rows or more. */
 static Shipped float_against_integer(int op, sqlite3_int64 i, int *op_out, edb_value *value) {
   double f = (double)i;
   *value = float_value(f);
@@ -193,9 +196,10 @@ static edb_value time_value(edb_time time) {
   return value;
 }
 
-/* A range that the server cannot take by the letter: the text starts with a whole date, perhaps with a time to
-** the second. A row on the right side of the text is, by its own first characters, on that day (second) or on the
-** right side of it. Answers the bound that includes the whole day (second). */
+/* A range that the server cannot take by the letter: the text starts with a whole date, perhaps
+** with a time to the second. A row on the right side of the text is, by its own first characters,
+** on that day (second) or on the right side of it. Answers the bound that includes the whole day
+** (second). */
 static Shipped bound_prefix(const edb_type *type, int op, const char *p, size_t n, int *op_out,
                             edb_value *value) {
   int has_clock = type->compare != EDB_COMPARE_DATE;
@@ -220,8 +224,8 @@ static Shipped bound_prefix(const edb_type *type, int op, const char *p, size_t 
   return SHIP_SENT;
 }
 
-/* Text that is written as edb writes such a value compares as the value does, but for `…00Z` and `…00.5Z`, since
-** Z stands behind the point: ranges of instants are bounded by whole seconds. */
+/* Text that is written as edb writes such a value compares as the value does, but for `…00Z` and
+** `…00.5Z`, since Z stands behind the point: ranges of instants are bounded by whole seconds. */
 static Shipped bound_time(const edb_type *type, int op, sqlite3_value *v, int *op_out,
                           edb_value *value) {
   static const edb_time_form forms[] = {[EDB_COMPARE_DATE] = EDB_DATE,
@@ -245,7 +249,8 @@ static Shipped bound_time(const edb_type *type, int op, sqlite3_value *v, int *o
   return is_range(op) ? bound_prefix(type, op, p, n, op_out, value) : SHIP_SKIP;
 }
 
-/* As text, dates before the year 1 and after 9999 do not stand where they belong: a range takes them along. */
+/* As text, dates before the year 1 and after 9999 do not stand where they belong: a range takes
+** them along. */
 static Shipped send_time(const Condition *c, int op, const edb_value *value) {
   int lower = op == OP(GT) || op == OP(GE);
   const char *outside = !is_range(op) ? NULL : lower ? c->type->early : c->type->late;
@@ -289,8 +294,8 @@ static int is_uuid(const char *p, size_t n) {
   return 1;
 }
 
-/* Against a number, SQLite compares as text or as numbers depending on what the number comes from, which is not told
-** here: not sent. */
+/* Against a number, SQLite compares as text or as numbers depending on what the number comes from,
+** which is not told here: not sent. */
 static Shipped equal_text(const edb_type *type, sqlite3_value *v, edb_value *value) {
   if (sqlite3_value_type(v) != SQLITE_TEXT) return SHIP_SKIP;
   *value = value_parameter(v);

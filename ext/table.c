@@ -4,9 +4,10 @@
 **   CREATE VIRTUAL TABLE orders USING edb(shop, 'public.orders');
 **   SELECT * FROM orders WHERE id = 17;
 **
-** CREATE asks the server for the columns and keeps them in shadow tables; CONNECT reads them there and never fails
-** for want of a server or of a shadow table, since SQLite could then not even drop the table: what is wrong is said
-** by the first query. Reading is in plan.c (xBestIndex) and scan.c.
+** CREATE asks the server for the columns and keeps them in shadow tables; CONNECT reads them there
+** and never fails for want of a server or of a shadow table, since SQLite could then not even drop
+** the table: what is wrong is said by the first query. Reading is in plan.c (xBestIndex) and
+** scan.c.
 */
 #include "extInt.h"
 

@@ -15,7 +15,8 @@ static int is_word(const char *p, size_t n, const char *word) {
   return n == strlen(word) && sqlite3_strnicmp(p, word, (int)n) == 0;
 }
 
-/* m × 10^e, correctly rounded: m and the powers up to 10^22 are exact doubles, so one operation rounds once. */
+/* m × 10^e, correctly rounded: m and the powers up to 10^22 are exact doubles, so one operation
+** rounds once. */
 static double scale(sqlite3_uint64 m, int e) {
   static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -27,8 +28,8 @@ static double scale(sqlite3_uint64 m, int e) {
   return strtod(text, NULL);
 }
 
-/* An INTEGER or a REAL where 15 significant digits say it all, as an insert into a NUMERIC column would store
-** it; else the exact text. */
+/* An INTEGER or a REAL where 15 significant digits say it all, as an insert into a NUMERIC column
+** would store it; else the exact text. */
 static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
   size_t i = 0;
   int negative = n > 0 && p[0] == '-';
@@ -262,8 +263,9 @@ static int is_decimal(const char *p, size_t n) {
   return 1;
 }
 
-/* Decimals are written as they are, since JSON's numbers are decimals too; what JSON lacks is written as a
-** string: bytes in hexadecimal, infinities by name. NaN is null, as everywhere in edb. */
+/* Decimals are written as they are, since JSON's numbers are decimals too; what JSON lacks is
+** written as a string: bytes in hexadecimal, infinities by name. NaN is null, as everywhere in edb.
+** */
 void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type) {
   switch (value->kind) {
   case EDB_NULL:

@@ -1,0 +1,161 @@
+/*
+** ext/discover.c: asks the server for the columns of a table or a query, its key and the number of
+** its rows.
+*/
+#include "extInt.h"
+
+#include <string.h>
+
+static edb_value text_value(const char *text) {
+  edb_value value = {.kind = EDB_NULL};
+  if (text) {
+    value.kind = EDB_TEXT;
+    value.as.text.p = text;
+    value.as.text.n = strlen(text);
+  }
+  return value;
+}
+
+/* A copy of the row's text, NULL where the value is not text. */
+static char *row_text(const edb_value *value) {
+  if (value->kind != EDB_TEXT) return NULL;
+  return sqlite3_mprintf("%.*s", (int)value->as.text.n, value->as.text.p);
+}
+
+static double row_number(const edb_value *value) {
+  if (value->kind == EDB_I64) return (double)value->as.i64;
+  if (value->kind == EDB_F64) return value->as.f64;
+  if (value->kind == EDB_BOOL) return (double)value->as.boolean;
+  return -1;
+}
+
+typedef struct Discovery {
+  Server *server;
+  Definition *definition;
+  char **message;
+} Discovery;
+
+/* Hands each row of a query to `take`, which answers SQLITE_OK or an error. *count: rows that there
+** were. */
+static int each_row(Discovery *v, const char *sql, const edb_parameter *parameters, size_t n,
+                    int (*take)(Definition *, const edb_value *), int *count) {
+  Reader reader;
+  int rc = reader_open(&reader, v->server, sql, parameters, n, REPEAT_ONCE, v->message);
+  if (rc != SQLITE_OK) return rc;
+  while ((rc = reader_next(&reader, v->message)) == SQLITE_ROW) {
+    ++*count;
+    rc = take(v->definition, reader.row.values);
+    if (rc != SQLITE_OK) break;
+  }
+  reader_end(&reader);
+  return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int take_relation(Definition *d, const edb_value *row) {
+  if (d->schema == NULL) d->schema = row_text(&row[0]);
+  d->rows = row_number(&row[3]);
+  sqlite3_free(d->identity_sql);
+  d->identity_sql = row_text(&row[4]);
+  d->identity_integer = row_number(&row[5]) > 0;
+  return SQLITE_OK;
+}
+
+static int take_column(Definition *d, const edb_value *row) {
+  char *name = row_text(&row[0]);
+  char *type = row_text(&row[1]);
+  char *type_name = row_text(&row[2]);
+  int rc = SQLITE_NOMEM;
+  if (name && type && type_name) {
+    Column *column = definition_add(d, name, d->driver->dialect->type(type), type_name);
+    if (column) {
+      column->nullable = row_number(&row[3]) != 0;
+      column->key = (int)row_number(&row[4]);
+      column->has_default = row_number(&row[5]) > 0;
+      if (column->key < 0) column->key = 0;
+      rc = SQLITE_OK;
+    }
+  }
+  sqlite3_free(name);
+  sqlite3_free(type);
+  sqlite3_free(type_name);
+  return rc;
+}
+
+static int take_estimate(Definition *d, const edb_value *row) {
+  d->rows = row_number(&row[0]);
+  return SQLITE_OK;
+}
+
+/* A driver may know no cheap estimate for this kind of table and let the query fail: then there is
+** none. */
+static int discover_estimate(Discovery *v) {
+  const Definition *d = v->definition;
+  const char *format = d->driver->catalog->estimate;
+  if (d->rows >= 0 || format == NULL) return SQLITE_OK;
+  char *relation = deparse_relation(d);
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  append_template(text, format, relation ? relation : "");
+  char *sql = sqlite3_str_finish(text);
+  int count = 0;
+  int rc = SQLITE_NOMEM;
+  if (relation && sql) {
+    rc = each_row(v, sql, NULL, 0, take_estimate, &count);
+    sqlite3_free(*v->message);
+    *v->message = NULL;
+  }
+  sqlite3_free(relation);
+  sqlite3_free(sql);
+  return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+static int discover_table(Discovery *v) {
+  Definition *d = v->definition;
+  const edb_catalog *catalog = d->driver->catalog;
+  edb_parameter parameters[2] = {{NULL, text_value(d->schema)}, {NULL, text_value(d->table)}};
+  char *schema = d->schema; /* take_relation may fill in what was not said */
+  int found = 0;
+  int columns = 0;
+  int rc = each_row(v, catalog->relation, parameters, 2, take_relation, &found);
+  if (rc != SQLITE_OK) return rc;
+  if (found == 0) {
+    *v->message =
+        sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name, v->server->name,
+                        schema ? schema : "", schema ? "." : "", d->table);
+    return SQLITE_ERROR;
+  }
+  parameters[0].value = text_value(d->schema);
+  rc = each_row(v, catalog->columns, parameters, 2, take_column, &columns);
+  return rc == SQLITE_OK ? discover_estimate(v) : rc;
+}
+
+/* The columns of a query are those of its empty result. */
+static int discover_query(Discovery *v) {
+  Definition *d = v->definition;
+  char *relation = deparse_relation(d);
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(text, "SELECT * FROM %s", relation ? relation : "");
+  append_template(text, d->driver->dialect->limit, "0");
+  char *sql = sqlite3_str_finish(text);
+  Reader reader;
+  int rc = SQLITE_NOMEM;
+  if (relation && sql) rc = reader_open(&reader, v->server, sql, NULL, 0, REPEAT_ONCE, v->message);
+  if (rc == SQLITE_OK) {
+    for (size_t i = 0; i < reader.count && rc == SQLITE_OK; i++) {
+      const edb_column *column = &reader.columns[i];
+      if (!definition_add(d, column->name, column->type, column->type_name)) rc = SQLITE_NOMEM;
+    }
+    reader_end(&reader);
+  }
+  sqlite3_free(relation);
+  sqlite3_free(sql);
+  return rc;
+}
+
+int definition_discover(Edb *edb, Definition *d, char **message) {
+  Server *server = server_find(edb, d->server, message);
+  if (server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
+  Discovery v = {server, d, message};
+  d->driver = server->driver;
+  int rc = d->query ? discover_query(&v) : discover_table(&v);
+  return rc == SQLITE_OK ? definition_apply_key(d, message) : rc;
+}
