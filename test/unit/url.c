@@ -321,16 +321,15 @@ static void try_url(const char *bytes, size_t n) {
       edb_options_wipe(&unit_host, &set);
     }
   } else if (e.message[0] == 0) {
-    CHECK(!"an error says something");
+    CHECK(e.message[0] != 0);
   }
   free(url);
 }
 
 static void test_anything(void) {
-  static const char *const seeds[] = {"postgresql://app:pw%40@db.example:5433,[::1]:1/"
-                                      "shop?sslmode=require&password_env=X&host=%2Ftmp",
-                                      "sqlite:a%20b.db?mode=rwc&busy_timeout=10", "memory:x?path=y",
-                                      "nosuch://user:pw@host"};
+  static const char *const seeds[] = {
+      "postgresql://app:pw%40@h:5433,[::1]:1/shop?sslmode=a&password_env=X&host=%2Ft",
+      "sqlite:a%20b.db?mode=rwc&busy_timeout=10", "memory:x?path=y", "nosuch://user:pw@host"};
   static const char marks[] = ":/?#[]@%&=,;+. \xff\x80"
                               "0aZ";
   char url[400];
