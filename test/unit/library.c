@@ -1,7 +1,7 @@
 /*
 ** library.c: client libraries at run time: found, missing, too old, and loaded from several threads at once.
 */
-#include "host.h"
+#include "unit.h"
 #include "drivers/driverInt.h"
 
 #include <pthread.h>
