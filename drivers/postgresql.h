@@ -190,12 +190,18 @@ typedef enum pg_fetch {
   PG_FETCH_COPY
 } pg_fetch;
 
+/* What the dialect's types are called by, of an alias of pg_type. */
+#define PG_TYPE_NAME(t)                                                                            \
+  "CASE WHEN " t ".typtype = 'c' THEN 'composite' WHEN " t ".typcategory = 'A' AND " t             \
+  ".typlen = -1 AND " t ".typelem <> 0 THEN 'array' ELSE " t ".typname END"
+
 /* What the catalog said of a type that pg_type_of does not know. */
 typedef struct pg_looked_up {
   unsigned oid;
   int typmod;
   unsigned base;  /* of a domain, else the oid */
   pg_codec codec; /* PG_TEXT for enums and their like, else PG_OTHER */
+  const edb_type *type;
   char *name;
 } pg_looked_up;
 

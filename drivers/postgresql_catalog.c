@@ -43,6 +43,8 @@ static const edb_type types[] = {
     MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
     FLOAT("float4"),
     FLOAT("float8"),
+    /* The cast to text adds /32 where the type itself does not. */
+    READ("inet", EDB_DECLARED_TEXT, "pg_catalog.textin(pg_catalog.inet_out(%s))"),
     COMPARED("int2", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
     COMPARED("int4", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
     COMPARED("int8", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER, "int8"),
@@ -148,9 +150,7 @@ static const char columns[] =
     " AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]))"
     " ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1)"
     " SELECT a.attname,"
-    " CASE WHEN t.typtype = 'c' THEN 'composite'"
-    " WHEN t.typcategory = 'A' AND t.typlen = -1 AND t.typelem <> 0 THEN 'array'"
-    " ELSE t.typname END,"
+    " " PG_TYPE_NAME("t") ","
     " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
     " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
     " a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL"

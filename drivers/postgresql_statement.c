@@ -78,22 +78,22 @@ static void forget_types(pg_connection *c) {
   c->n_types = 0;
 }
 
-/* A type's name as it is written there, a domain's base, and whether its binary form is its text (enums). */
+/* A type's name as it is written there, a domain's base, whether its binary form is its text (enums), and what the
+** catalog query of columns would call it. */
 static int ask_for_type(pg_connection *c, pg_looked_up *type) {
   char sql[1024];
   PGresult *result;
   snprintf(sql, sizeof sql,
-           "WITH RECURSIVE b AS (SELECT oid, typtype, typbasetype, typsend FROM pg_catalog.pg_type"
-           " WHERE oid = %u UNION ALL SELECT t.oid, t.typtype, t.typbasetype, t.typsend"
-           " FROM pg_catalog.pg_type t JOIN b ON b.typtype = 'd' AND t.oid = b.typbasetype)"
+           "WITH RECURSIVE b AS (SELECT * FROM pg_catalog.pg_type WHERE oid = %u UNION ALL"
+           " SELECT t.* FROM pg_catalog.pg_type t JOIN b ON b.typtype = 'd' AND t.oid = b.typbasetype)"
            " SELECT pg_catalog.format_type(%u, %d), b.oid, p.proname IN ('enum_send', 'textsend',"
-           " 'varcharsend', 'bpcharsend', 'namesend') AND p.pronamespace = 11"
+           " 'varcharsend', 'bpcharsend', 'namesend') AND p.pronamespace = 11, " PG_TYPE_NAME("b")
            " FROM b LEFT JOIN pg_catalog.pg_proc p ON p.oid = b.typsend WHERE b.typtype <> 'd'",
            type->oid, type->oid, type->typmod);
   int rc = pg_run(c, sql, &result);
   if (rc != EDB_OK) return rc;
   const char *name = "unknown";
-  if (result && pq.ntuples(result) == 1 && pq.nfields(result) == 3) {
+  if (result && pq.ntuples(result) == 1 && pq.nfields(result) == 4) {
     unsigned long base = 0;
     name = pq.getvalue(result, 0, 0);
     for (const char *p = pq.getvalue(result, 0, 1); *p >= '0' && *p <= '9'; p++) {
@@ -106,6 +106,7 @@ static int ask_for_type(pg_connection *c, pg_looked_up *type) {
     } else if (*pq.getvalue(result, 0, 2) == 't') {
       type->codec = PG_TEXT;
     }
+    type->type = pg_dialect.type(pq.getvalue(result, 0, 3));
   }
   size_t n = strlen(name) + 1;
   type->name = edb_alloc(c->host, n);
@@ -126,7 +127,7 @@ static int look_up(pg_connection *c, unsigned oid, int typmod, const pg_looked_u
     c->types = edb_alloc(c->host, CACHED_TYPES * sizeof *c->types);
     if (!c->types) return edb_fail(&c->error, EDB_NOMEM, "out of memory");
   }
-  pg_looked_up type = {oid, typmod, oid, PG_OTHER, NULL};
+  pg_looked_up type = {oid, typmod, oid, PG_OTHER, pg_dialect.type(""), NULL};
   int rc = ask_for_type(c, &type);
   if (rc != EDB_OK) return rc;
   c->types[c->n_types] = type;
@@ -158,9 +159,8 @@ static int describe_column(pg_statement *s, const PGresult *result, int i, edb_b
   edb_column *column = &s->columns[i];
   const char *name = pq.fname(result, i), *type_name;
   column->nullable = 1;
-  column->type = pg_dialect.type(type ? type->typname : "");
-  column->kind = column->type->kind;
   if (type) {
+    column->type = pg_dialect.type(type->typname);
     s->codecs[i] = type->codec;
     type_name = type->name;
     if (type->codec == PG_MONEY) {
@@ -175,8 +175,10 @@ static int describe_column(pg_statement *s, const PGresult *result, int i, edb_b
     if (rc != EDB_OK) return rc;
     s->codecs[i] = found->base == oid ? found->codec : PG_OTHER;
     if (s->codecs[i] == PG_OTHER) s->text = 1;
+    column->type = found->type;
     type_name = found->name;
   }
+  column->kind = column->type->kind;
   edb_buffer_add(names, name, strlen(name) + 1);
   edb_buffer_add(names, type_name, strlen(type_name) + 1);
   return EDB_OK;

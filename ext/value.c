@@ -95,6 +95,11 @@ static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
 
 static int is_time(edb_declared declared) { return declared >= EDB_DECLARED_DATE; }
 
+/* What the server has to be asked to write as JSON (arrays) is not, where the SQL is the user's own. */
+static int is_json(const edb_type *type, const Definition *definition) {
+  return type->declared == EDB_DECLARED_JSON && (definition || type->read == NULL);
+}
+
 int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
                  const Definition *definition) {
   char text[EDB_TIME_TEXT];
@@ -133,7 +138,7 @@ int value_result(sqlite3_context *context, const edb_value *value, const edb_typ
     }
     sqlite3_result_text64(context, value->as.text.p, value->as.text.n, SQLITE_TRANSIENT,
                           SQLITE_UTF8);
-    if (type->declared == EDB_DECLARED_JSON) sqlite3_result_subtype(context, 'J');
+    if (is_json(type, definition)) sqlite3_result_subtype(context, 'J');
     break;
   case EDB_BYTES:
     sqlite3_result_blob64(context, value->as.bytes.p, value->as.bytes.n, SQLITE_TRANSIENT);
@@ -287,7 +292,7 @@ void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type) 
     const char *p = value->as.text.p;
     size_t n = value->as.text.n;
     int decimal = type->declared == EDB_DECLARED_NUMERIC && is_decimal(p, n);
-    if ((decimal || type->declared == EDB_DECLARED_JSON) && n <= INT32_MAX) {
+    if ((decimal || is_json(type, NULL)) && n <= INT32_MAX) {
       sqlite3_str_append(out, p, (int)n);
     } else {
       json_text(out, p, n);
