@@ -41,7 +41,7 @@ proc header {path key} {
 proc servers_of {kind suite} {
   set names [servers::names $kind]
   if {$names eq {}} {
-    note skip $suite "there is no test server of kind $kind"
+    note fail $suite "there is no test server of kind $kind"
     return {}
   }
   set started {}
