@@ -110,7 +110,8 @@ typedef enum edb_declared {
   EDB_DECLARED_BLOB = 0,
   EDB_DECLARED_INTEGER,
   EDB_DECLARED_REAL,
-  EDB_DECLARED_NUMERIC, /* values are EDB_TEXT: the exact decimal, at its stored scale */
+  EDB_DECLARED_NUMERIC, /* values are EDB_TEXT: the exact decimal, at its stored scale; SQLite's are
+                        ** EDB_I64, EDB_F64 or EDB_TEXT, as they are stored */
   EDB_DECLARED_TEXT,
   EDB_DECLARED_JSON, /* TEXT with the JSON subtype */
   EDB_DECLARED_DATE,
@@ -338,8 +339,9 @@ char *edb_url_mask(const edb_host *host, const char *url);
 
 /* ---- Calls (driver.c) ------------------------------------------------------------------------ */
 
-/* Connects. options are added to the URL's own, which they override. password_env and password_file
-** are common to all drivers and replaced by what they name. */
+/* Connects. options are added to the URL's own, which they override. password_env (a variable) and
+** password_file (its first line; refused where others can read it) are other ways to give the option
+** password, in all drivers that have it: one of the three in a URL, one in the options. */
 int edb_open(const char *url, const edb_option *options, size_t n, const edb_host *host,
              edb_connection *connection, edb_error *error);
 int edb_close(edb_connection *connection);
@@ -356,6 +358,7 @@ int edb_execute(edb_connection *connection, const char *sql, const edb_parameter
                 size_t n, int64_t *affected);
 int edb_query(edb_connection *connection, const char *sql, const edb_parameter *parameters,
               size_t n, edb_rows *rows);
+/* One at a time: EDB_INVALID_QUERY while another is open. */
 int edb_begin(edb_connection *connection, edb_transaction *transaction);
 
 int edb_statement_close(edb_statement *statement);
