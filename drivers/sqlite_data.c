@@ -6,12 +6,18 @@
 #include <string.h>
 #include <strings.h>
 
+#define ROWID_ALIAS "INTEGER PRIMARY KEY"
+
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* A column of another file is compared as the same column here would be, whatever is stored in it; but
-** text there may have another collation, and what has no affinity there is given one here. */
+/* A column of another file is compared as the same column here would be, whatever is stored in it, if the
+** collation is the same: BINARY is forced where it matters, and does no harm to an index on numbers. Text
+** is only compared for equality, which another collation makes larger. */
 #define TYPE(spelling, its_kind, its_declared, its_compare)                                        \
-  { .name = spelling, .kind = its_kind, .declared = its_declared, .compare = its_compare }
+  {                                                                                                \
+    .name = spelling, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
+    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL                    \
+  }
 
 static const edb_type type_integer =
     TYPE("INTEGER", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE);
@@ -22,15 +28,17 @@ static const edb_type type_real = TYPE("REAL", EDB_F64, EDB_DECLARED_REAL, EDB_C
 static const edb_type type_numeric =
     TYPE("NUMERIC", EDB_NULL, EDB_DECLARED_NUMERIC, EDB_COMPARE_SQLITE);
 
-/* Names that say more than their affinity, which is NUMERIC. */
+/* Names that say more than their affinity. The first is the catalog's, for another name of the rowid, which
+** holds integers and nothing else. ANY has no affinity in a STRICT table. */
 static const edb_type named_types[] = {
+    TYPE(ROWID_ALIAS, EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER),
+    TYPE("ANY", EDB_NULL, EDB_DECLARED_BLOB, EDB_COMPARE_NONE),
     TYPE("BOOL", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
     TYPE("BOOLEAN", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
     TYPE("DATE", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_SQLITE),
     TYPE("TIME", EDB_TIME, EDB_DECLARED_TIME, EDB_COMPARE_SQLITE),
     TYPE("DATETIME", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
-    TYPE("TIMESTAMP", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
-    TYPE("JSON", EDB_TEXT, EDB_DECLARED_JSON, EDB_COMPARE_NONE)};
+    TYPE("TIMESTAMP", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE)};
 
 static int contains(const char *text, const char *word) {
   size_t n = strlen(word);
@@ -102,7 +110,8 @@ const edb_catalog edb_sqlite_catalog = {
     " CASE WHEN l.type IN ('table', 'shadow') AND NOT u.is_key THEN " ROWID_NAME " END, 1"
     " FROM l, u",
     .columns = TABLE_AND_KEY
-    "SELECT c.name, c.type, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
+    "SELECT c.name, CASE WHEN c.pk AND k.alias THEN '" ROWID_ALIAS
+    "' ELSE c.type END, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
     " CASE WHEN u.is_key THEN c.pk ELSE 0 END,"
     " c.dflt_value IS NOT NULL OR c.hidden IN (2, 3) OR (c.pk AND k.alias)"
     " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",

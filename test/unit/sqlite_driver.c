@@ -215,7 +215,7 @@ static void test_values(edb_connection *c) {
                     {EDB_TIME, EDB_DECLARED_DATE, "d", "DATE"},
                     {EDB_TIME, EDB_DECLARED_TIME, "m", "TIME"},
                     {EDB_TIME, EDB_DECLARED_DATETIME, "t", "TIMESTAMP"},
-                    {EDB_TEXT, EDB_DECLARED_JSON, "j", "JSON"},
+                    {EDB_NULL, EDB_DECLARED_NUMERIC, "j", "JSON"},
                     {EDB_NULL, EDB_DECLARED_BLOB, "x", ""},
                     {EDB_NULL, EDB_DECLARED_BLOB, "i + 1", ""},
                     {EDB_NULL, EDB_DECLARED_BLOB, "NULL", ""}};
@@ -291,7 +291,9 @@ static void test_types(void) {
                {"datetime", EDB_DECLARED_DATETIME, EDB_TIME, EDB_COMPARE_SQLITE},
                {"TIMESTAMP (6)", EDB_DECLARED_DATETIME, EDB_TIME, EDB_COMPARE_SQLITE},
                {"TIMESTAMP WITH TIME ZONE", EDB_DECLARED_NUMERIC, EDB_NULL, EDB_COMPARE_SQLITE},
-               {"JSON", EDB_DECLARED_JSON, EDB_TEXT, EDB_COMPARE_NONE},
+               {"JSON", EDB_DECLARED_NUMERIC, EDB_NULL, EDB_COMPARE_SQLITE},
+               {"ANY", EDB_DECLARED_BLOB, EDB_NULL, EDB_COMPARE_NONE},
+               {"INTEGER PRIMARY KEY", EDB_DECLARED_INTEGER, EDB_I64, EDB_COMPARE_INTEGER},
                {"(", EDB_DECLARED_NUMERIC, EDB_NULL, EDB_COMPARE_SQLITE}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const edb_type *type = edb_sqlite_type(cases[i].name);
@@ -621,7 +623,7 @@ static void test_catalog(void) {
   catalog(&c, k->relation, "v", "main|v|view|||1 ");
   catalog(&c, k->relation, "nothing", "");
   catalog(&c, k->columns, "alias",
-          "id|INTEGER|INTEGER|0|1|1 name|TEXT|TEXT|0|0|1 f|BOOL|BOOL|1|0|0 ");
+          "id|INTEGER PRIMARY KEY|INTEGER|0|1|1 name|TEXT|TEXT|0|0|1 f|BOOL|BOOL|1|0|0 ");
   catalog(&c, k->columns, "descending", "id|INTEGER|INTEGER|1|0|0 name|||1|0|0 ");
   catalog(&c, k->columns, "nullable", "a|TEXT|TEXT|1|0|0 b|||1|0|0 ");
   catalog(&c, k->columns, "pair", "x|INT|INT|0|2|0 y|TEXT|TEXT|0|1|0 z|||1|0|0 ");
