@@ -100,6 +100,11 @@ static int is_json(const edb_type *type, const Definition *definition) {
   return type->declared == EDB_DECLARED_JSON && (definition || type->read == NULL);
 }
 
+/* Where decimals come as text; a dynamically typed server has numbers, or other text. */
+static int is_exact_decimal(const edb_type *type) {
+  return type->declared == EDB_DECLARED_NUMERIC && type->kind == EDB_TEXT;
+}
+
 int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
                  const Definition *definition) {
   char text[EDB_TIME_TEXT];
@@ -125,7 +130,7 @@ int value_result(sqlite3_context *context, const edb_value *value, const edb_typ
     sqlite3_result_double(context, value->as.f64); /* NaN becomes NULL */
     break;
   case EDB_TEXT:
-    if (type->declared == EDB_DECLARED_NUMERIC && !(definition && definition->decimal_text)) {
+    if (is_exact_decimal(type) && !(definition && definition->decimal_text)) {
       result_decimal(context, value->as.text.p, value->as.text.n);
       break;
     }
@@ -291,7 +296,7 @@ void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type) 
   case EDB_TEXT: {
     const char *p = value->as.text.p;
     size_t n = value->as.text.n;
-    int decimal = type->declared == EDB_DECLARED_NUMERIC && is_decimal(p, n);
+    int decimal = is_exact_decimal(type) && is_decimal(p, n);
     if ((decimal || is_json(type, NULL)) && n <= INT32_MAX) {
       sqlite3_str_append(out, p, (int)n);
     } else {
