@@ -202,7 +202,7 @@ proc check::paths {} {
   set found {}
   foreach path [text_files] {
     set text [contents $path]
-    lappend found {*}[grep $path $text {(^|[^\w.])/(work|root|farm|home)/[\w.][^\s"']*} {a path of one machine: %s}]
+    lappend found {*}[grep $path $text {(^|[^\w.])/(work|root|farm)/[\w.][^\s"']*} {a path of one machine: %s}]
     lappend found {*}[grep $path $text $hosts {a registry's host: %s}]
   }
   return $found
