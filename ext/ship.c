@@ -88,9 +88,10 @@ static Shipped send(const Condition *c, int op, const edb_value *value) {
   return SHIP_SENT;
 }
 
-static Shipped send_null(const Condition *c, int negated) {
+static Shipped send_null(const Condition *c, const Definition *d, int negated) {
   sqlite3_str *out = c->sql->text;
-  if (c->type->is_null) {
+  int nan_is_text = c->type->declared == EDB_DECLARED_NUMERIC && d->decimal_text;
+  if (c->type->is_null && !nan_is_text) {
     if (negated) sqlite3_str_appendall(out, "NOT ");
     sqlite3_str_appendall(out, "(");
     append_template(out, c->type->is_null, c->column);
@@ -445,9 +446,9 @@ Shipped ship_term(Sql *sql, const Definition *d, const Term *term, sqlite3_value
   int parameters = sql->count;
   if (column == NULL) return SHIP_FAIL;
   if (term->op == OP(ISNULL) || term->op == OP(ISNOTNULL)) {
-    shipped = send_null(&c, term->op == OP(ISNOTNULL));
+    shipped = send_null(&c, d, term->op == OP(ISNOTNULL));
   } else if (term->op == OP(IS) && value && sqlite3_value_type(value) == SQLITE_NULL) {
-    shipped = null_possible(d, type) ? send_null(&c, 0) : SHIP_SKIP;
+    shipped = null_possible(d, type) ? send_null(&c, d, 0) : SHIP_SKIP;
   } else if (term->in) {
     shipped = value ? ship_list(&c, value) : send_typical_list(&c);
   } else {
