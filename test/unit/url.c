@@ -293,6 +293,33 @@ static void test_password(void) {
         NULL);
 }
 
+/* Blocks with the password are overwritten before they are freed. */
+static size_t block_size;
+static int found_secret;
+
+static void *looking_resize(void *context, void *p, size_t n) {
+  if (n == 0 && p) found_secret |= memmem(p, block_size, "hunter2", 7) != NULL;
+  block_size = n;
+  return unit_resize(context, p, n);
+}
+
+static void test_wiped(void) {
+  const edb_host host = {NULL, looking_resize, NULL, NULL, 0};
+  const edb_driver *driver;
+  edb_option_set set;
+  edb_error e;
+  CHECK_INT(edb_options_collect("postgresql://u:hunter2@h", NULL, 0, &host, &driver, &set, &e),
+            EDB_OK);
+  CHECK(memmem(set.options, set.size, "hunter2", 7) != NULL);
+  edb_options_wipe(&host, &set);
+  CHECK_INT(found_secret, 0);
+  CHECK_INT(edb_options_collect("postgresql://u:hunter2@h?password_env=X", NULL, 0, &host, &driver,
+                                &set, &e),
+            EDB_INVALID_QUERY);
+  CHECK_INT(found_secret, 0);
+  CHECK_INT(unit_blocks, 0);
+}
+
 /* ---- Anything at all ------------------------------------------------------------------------- */
 
 static uint64_t seed = 4711;
@@ -371,6 +398,7 @@ int main(void) {
   test_mask();
   test_secrets();
   test_password();
+  test_wiped();
   test_anything();
   return unit_done("url");
 }
