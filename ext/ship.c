@@ -12,7 +12,6 @@
 */
 #include "extInt.h"
 
-#include <math.h>
 #include <string.h>
 
 #define OP(name) SQLITE_INDEX_CONSTRAINT_##name
@@ -131,9 +130,10 @@ static Shipped integer_against_real(int op, double r, int *op_out, edb_value *va
     int less = op == OP(LT) || op == OP(LE);
     return !is_range(op) || less == below ? SHIP_NEVER : SHIP_SKIP;
   }
-  double whole = floor(r);
-  *value = integer_value((sqlite3_int64)whole);
-  if (whole == r) return SHIP_SENT;
+  sqlite3_int64 whole = (sqlite3_int64)r; /* towards 0 */
+  if (r < (double)whole) whole--;
+  *value = integer_value(whole);
+  if ((double)whole == r) return SHIP_SENT;
   if (!is_range(op)) return SHIP_NEVER;
   *op_out = op == OP(LT) || op == OP(LE) ? OP(LE) : OP(GT);
   return SHIP_SENT;
