@@ -14,8 +14,9 @@
 #include "postgresql.h"
 
 #define CHUNK_ROWS 256
-#define BULKY_CHUNK_ROWS 16 /* where a row may have documents in it */
-#define MANY_ROWS 10000     /* from here on it is worth preparing for */
+#define BULKY_CHUNK_ROWS 16  /* where a row may have documents in it */
+#define COPY_ROWS 1000       /* from here on COPY saves more than its start costs */
+#define SAVEPOINT_ROWS 10000 /* from here on a savepoint is cheaper than reading to the end */
 
 static const char copy_head[11] = "PGCOPY\n\377\r\n"; /* with its NUL */
 
@@ -238,13 +239,15 @@ static int next_of_copy(pg_rows *r) {
 
 /* ---- Starting ------------------------------------------------------------------------------------ */
 
-/* COPY where it gives the same: a query without parameters, all of whose types are binary. In a transaction only
+/* Where libpq has no chunks, COPY saves 40% of a scan's work on this side (1,000,000 rows of three columns
+** through SQLite: 0.30 s single, 0.18 s COPY; in chunks 0.21 s) and costs the server 0.05 s. It is taken where
+** it gives the same: a query without parameters, all of whose types are binary. In a transaction only
 ** once it has worked here, because a refusal would doom the transaction. */
 static int wants_copy(const pg_rows *r) {
   const pg_statement *s = r->statement;
   const pg_connection *c = s->connection;
   if (c->fetch == PG_FETCH_SINGLE || c->fetch == PG_FETCH_CHUNKED) return 0;
-  if (c->fetch == PG_FETCH_AUTO && (s->expected < MANY_ROWS || pq.setChunkedRowsMode)) return 0;
+  if (c->fetch == PG_FETCH_AUTO && (s->expected < COPY_ROWS || pq.setChunkedRowsMode)) return 0;
   return s->reads && !s->text && s->n_parameters == 0 && s->n_columns > 0 && !c->copy_refused &&
          (c->copy_works || !r->transaction) && !strchr(s->sql, ';');
 }
@@ -308,7 +311,7 @@ int pg_rows_start(pg_statement *s, const edb_parameter *parameters, size_t n, in
   r->scratch.values = s->values;
   r->scratch.money_digits = c->money_digits;
   r->transaction = pq.transactionStatus(c->pq) == PQTRANS_INTRANS;
-  if (r->transaction && s->reads && s->expected >= MANY_ROWS) {
+  if (r->transaction && s->reads && s->expected >= SAVEPOINT_ROWS) {
     rc = pg_run(c, "SAVEPOINT edb_reader", NULL);
     if (rc != EDB_OK) return rc;
     r->savepoint = 1;

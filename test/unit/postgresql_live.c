@@ -1,200 +1,12 @@
 /*
-** postgresql_live.c: the PostgreSQL driver against a real server, through the contract alone.
+** postgresql_live.c: the PostgreSQL driver on a real server, through the contract alone: values, columns,
+** parameters, the ways of fetching.
 **
 ** servers: postgresql
-**
-** EDB_TEST_POSTGRESQL_URL says where; EDB_TEST_POSTGRESQL_URL_NOPASSWORD is the same without the password.
 */
-#include "unit.h"
+#include "postgresql_live.h"
 
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "drivers/driver.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
-/* ---- The host ------------------------------------------------------------------------------------ */
-
-static long blocks;     /* allocated and not freed */
-static long fail_after; /* allocations that succeed before one fails; 0: all do */
-static char last_log[400];
-static atomic_int interrupted;
-
-static void *resize(void *context, void *memory, size_t size) {
-  (void)context;
-  if (size == 0) {
-    if (memory) blocks--;
-    free(memory);
-    return NULL;
-  }
-  if (fail_after > 0 && --fail_after == 0) return NULL;
-  void *p = realloc(memory, size);
-  if (p && !memory) blocks++;
-  return p;
-}
-
-static void on_log(void *context, const char *text, size_t n) {
-  (void)context;
-  snprintf(last_log, sizeof last_log, "%.*s", (int)n, text);
-}
-
-static int is_interrupted(void *context) {
-  (void)context;
-  return atomic_load(&interrupted);
-}
-
-static edb_host host = {NULL, resize, on_log, is_interrupted, 0};
-
-static const char *url;
-
-static int open_with(const char *name, const char *value, edb_connection *c) {
-  edb_error error;
-  edb_option option = {name, value};
-  int rc = edb_open(url, &option, name ? 1 : 0, &host, c, &error);
-  if (rc != EDB_OK) printf("  open: %s\n", error.message);
-  return rc;
-}
-
-static void must_open(edb_connection *c) {
-  if (open_with(NULL, NULL, c) != EDB_OK) {
-    CHECK(!"a connection");
-    exit(unit_done("postgresql_live"));
-  }
-}
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* ---- Words --------------------------------------------------------------------------------------- */
-
-static edb_parameter text(const char *p) {
-  edb_parameter parameter = {NULL, {.kind = EDB_TEXT}};
-  parameter.value.as.text.p = p;
-  parameter.value.as.text.n = strlen(p);
-  return parameter;
-}
-
-static edb_parameter integer(int64_t i) {
-  edb_parameter parameter = {NULL, {.kind = EDB_I64}};
-  parameter.value.as.i64 = i;
-  return parameter;
-}
-
-static edb_parameter real(double d) {
-  edb_parameter parameter = {NULL, {.kind = EDB_F64}};
-  parameter.value.as.f64 = d;
-  return parameter;
-}
-
-static edb_parameter null(void) {
-  edb_parameter parameter = {NULL, {.kind = EDB_NULL}};
-  return parameter;
-}
-
-static edb_parameter bytes(const char *p, size_t n) {
-  edb_parameter parameter = {NULL, {.kind = EDB_BYTES}};
-  parameter.value.as.bytes.p = p;
-  parameter.value.as.bytes.n = n;
-  return parameter;
-}
-
-static edb_parameter moment(edb_time_form form, int32_t days, int64_t nanos, int zoned) {
-  edb_parameter parameter = {NULL, {.kind = EDB_TIME}};
-  parameter.value.as.time.form = (uint8_t)form;
-  parameter.value.as.time.days = days;
-  parameter.value.as.time.nanos = nanos;
-  parameter.value.as.time.zoned = (uint8_t)zoned;
-  return parameter;
-}
-
-static const char *shown(const edb_value *v) {
-  static char out[20000];
-  switch (v->kind) {
-  case EDB_NULL:
-    return "NULL";
-  case EDB_BOOL:
-    return v->as.boolean ? "true" : "false";
-  case EDB_I64:
-    snprintf(out, sizeof out, "%" PRId64, v->as.i64);
-    break;
-  case EDB_U64:
-    snprintf(out, sizeof out, "%" PRIu64, v->as.u64);
-    break;
-  case EDB_F64:
-    snprintf(out, sizeof out, "%.17g", v->as.f64);
-    break;
-  case EDB_TEXT:
-    snprintf(out, sizeof out, "'%.*s'", (int)v->as.text.n, v->as.text.p);
-    break;
-  case EDB_BYTES: {
-    size_t n = (size_t)snprintf(out, sizeof out, "x'");
-    for (size_t i = 0; i < v->as.bytes.n && i < 100; i++) {
-      n += (size_t)snprintf(out + n, sizeof out - n, "%02x", (unsigned char)v->as.bytes.p[i]);
-    }
-    snprintf(out + n, sizeof out - n, "'");
-    break;
-  }
-  case EDB_TIME: {
-    size_t n = (size_t)snprintf(out, sizeof out, "%c ", "?DCT"[v->as.time.form]);
-    edb_time_text(&v->as.time, out + n);
-    break;
-  }
-  }
-  return out;
-}
-
-static const char *why(const edb_connection *c) {
-  static char out[1700];
-  const edb_error *e = edb_detail(c);
-  snprintf(out, sizeof out, "%d %s %s", e->code, e->sqlstate, e->message);
-  return out;
-}
-
-/* The first value of the first row, as shown; an error as "error CODE SQLSTATE MESSAGE". */
-static const char *one(edb_connection *c, const char *sql, double expected,
-                       const edb_parameter *parameters, size_t n) {
-  static char out[20000];
-  edb_statement s;
-  edb_rows r;
-  const edb_value *v;
-  int rc = edb_prepare(c, sql, expected, &s);
-  if (rc == EDB_OK) rc = edb_statement_query(&s, parameters, n, &r);
-  if (rc == EDB_OK) {
-    rc = edb_rows_next_borrowed(&r, &v);
-    if (rc == EDB_ROW) snprintf(out, sizeof out, "%s", shown(v));
-    if (rc == EDB_DONE) snprintf(out, sizeof out, "no row");
-    if (rc == EDB_ROW || rc == EDB_DONE) rc = EDB_OK;
-    if (rc != EDB_OK) snprintf(out, sizeof out, "error %s", why(c));
-    edb_rows_close(&r);
-  } else {
-    snprintf(out, sizeof out, "error %s", why(c));
-  }
-  edb_statement_close(&s);
-  return out;
-}
-
-static void run(edb_connection *c, const char *sql) {
-  if (edb_execute(c, sql, NULL, 0, NULL) != EDB_OK) {
-    printf("  %s: %s\n", sql, why(c));
-    CHECK(!"it runs");
-  }
-}
-
-static void usable(edb_connection *c) { CHECK_STR(one(c, "SELECT 42", 0, NULL, 0), "42"); }
-
-/* ---- Values ---------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static const struct {
   const char *sql, *expected;
@@ -385,35 +197,7 @@ static void test_columns(void) {
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
-/* ---- The ways of fetching ---------------------------------------------------------------------------- */
-
-static uint64_t hash(uint64_t h, const void *p, size_t n) {
-  const unsigned char *u = p;
-  for (size_t i = 0; i < n; i++) h = (h ^ u[i]) * UINT64_C(1099511628211);
-  return h;
-}
-
-/* Reads all; the sum of the values in *sum, the rows in *rows; the code at the end. */
-static int read_all(edb_rows *r, uint64_t *sum, long *rows) {
-  const edb_column *columns;
-  const edb_value *v;
-  size_t n;
-  int rc;
-  *sum = 0;
-  *rows = 0;
-  edb_rows_columns(r, &columns, &n);
-  while ((rc = edb_rows_next_borrowed(r, &v)) == EDB_ROW) {
-    for (size_t i = 0; i < n; i++) {
-      const char *s = shown(&v[i]);
-      *sum = hash(*sum, s, strlen(s) + 1);
-    }
-    ++*rows;
-  }
-  return rc;
-}
-
-static const char *const fetches[] = {"single", "chunked", "copy", "auto"};
-#define N_FETCHES 4
+/* ---- The ways of fetching -------------------------------------------------------------------- */
 
 static void test_ways(void) {
   static const char *const queries[] = {
@@ -434,8 +218,7 @@ static void test_ways(void) {
       /* Errors: at the start, in the middle. */
       "SELECT 1 / 0 FROM generate_series(1, 10)",
       "SELECT 1 / (500000 - i) FROM generate_series(1, 600000) i",
-      "SELECT (i::text || CASE WHEN i > 700 THEN 'x' ELSE '' END)::int FROM generate_series(1, "
-      "1000) i",
+      "SELECT (CASE WHEN i > 700 THEN 'x' ELSE '1' END)::int FROM generate_series(1, 1000) i",
       "SELECT * FROM edb_no_such_table",
       "SELECT i INTO edb_into FROM edb_no_such_table",
       "EXPLAIN (COSTS off) SELECT 1",
@@ -496,7 +279,7 @@ static void test_owned(void) {
   edb_row_clear(&row);
 }
 
-/* ---- Parameters -------------------------------------------------------------------------------------- */
+/* ---- Parameters ------------------------------------------------------------------------------ */
 
 static void bound(edb_connection *c, const char *type, edb_parameter p, const char *expected,
                   int line) {
@@ -527,7 +310,7 @@ static void test_parameters(void) {
   BOUND("int8", real(3.0), "3");
   BOUND("int8", real(3.5), "error 5  parameter $1: a floating-point number does not fit bigint");
   BOUND("int8", real(9.3e18), "error 5  parameter $1: 9.3e+18 is out of range for bigint");
-  BOUND("int8", real(NAN), "error 5  parameter $1: NaN is out of range for bigint");
+  BOUND("int8", real((double)NAN), "error 5  parameter $1: NaN is out of range for bigint");
   BOUND("int8", text("17"), "17");
   BOUND("int8", text("x"), "error 5 22P02 invalid input syntax for type bigint: \"x\"");
   BOUND("int8", bytes("x", 1), "error 5  parameter $1: bytes does not fit bigint");
@@ -540,7 +323,7 @@ static void test_parameters(void) {
   BOUND("float8", integer(7), "7");
   BOUND("float4", real(0.1), "0.10000000149011612");
   BOUND("float4", real(1e39), "error 5  parameter $1: 1e+39 is out of range for real");
-  BOUND("float4", real(-INFINITY), "-inf");
+  BOUND("float4", real(-(double)INFINITY), "-inf");
   BOUND("float4", real(1e-60), "error 5  parameter $1: 1e-60 is out of range for real");
   BOUND("numeric", real(0.1), "'0.1'");
   BOUND(
@@ -639,337 +422,7 @@ static void test_parameters(void) {
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
-/* ---- Order, transactions, errors ----------------------------------------------------------------------- */
-
-static void test_busy(void) {
-  edb_connection c;
-  edb_statement s, s2;
-  edb_rows r, r2;
-  edb_transaction t, t2;
-  const edb_value *v;
-  must_open(&c);
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(edb_begin(&c, &t2), EDB_INVALID_QUERY);
-  CHECK_INT(edb_prepare(&c, "SELECT i FROM generate_series(1, 5) i", 0, &s), EDB_OK);
-  CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-  CHECK_INT(edb_statement_query(&s, NULL, 0, &r2), EDB_BUSY);
-  CHECK_INT(edb_statement_execute(&s, NULL, 0, NULL), EDB_BUSY);
-  CHECK_INT(edb_statement_close(&s), EDB_BUSY);
-  CHECK_INT(edb_query(&c, "SELECT 1", NULL, 0, &r2), EDB_BUSY);
-  CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_BUSY);
-  CHECK_INT(edb_prepare(&c, "SELECT 1", 0, &s2), EDB_BUSY);
-  CHECK_INT(edb_begin(&c, &t2), EDB_BUSY);
-  CHECK_INT(edb_transaction_execute(&t, "SELECT 1", NULL, 0, NULL), EDB_BUSY);
-  CHECK_INT(edb_transaction_query(&t, "SELECT 1", NULL, 0, &r2), EDB_BUSY);
-  CHECK_INT(edb_transaction_commit(&t), EDB_BUSY);
-  CHECK_INT(edb_transaction_rollback(&t), EDB_BUSY);
-  CHECK_INT(edb_close(&c), EDB_BUSY);
-  CHECK_INT(edb_alive(&c), 1);
-  /* The reader is none the worse for it, and still open at its end. */
-  for (int i = 0; i < 4; i++) CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_DONE);
-  CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_BUSY);
-  CHECK_INT(edb_rows_close(&r), EDB_OK);
-  CHECK_INT(edb_close(&c), EDB_BUSY);
-  CHECK_INT(edb_statement_close(&s), EDB_OK);
-  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
-  CHECK_INT(edb_transaction_commit(&t), EDB_CLOSED);
-  CHECK_INT(edb_close(&c), EDB_OK);
-  CHECK_INT(edb_close(&c), EDB_CLOSED);
-}
-
-static void test_transactions(void) {
-  edb_connection c;
-  edb_transaction t;
-  int64_t affected;
-  must_open(&c);
-  run(&c, "CREATE TEMP TABLE tx (i int PRIMARY KEY)");
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx VALUES (1), (2)", NULL, 0, &affected),
-            EDB_OK);
-  CHECK_INT(affected, 2);
-  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
-  CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "0");
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx VALUES (1)", NULL, 0, NULL), EDB_OK);
-  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
-  CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "1");
-  /* A failed one is not committed in silence. */
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx VALUES (2)", NULL, 0, NULL), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx VALUES (1)", NULL, 0, NULL),
-            EDB_CONSTRAINT);
-  CHECK_STR(edb_detail(&c)->sqlstate, "23505");
-  CHECK(strstr(edb_detail(&c)->hint, "already exists") != NULL);
-  CHECK_INT(edb_transaction_commit(&t), EDB_FAILED);
-  CHECK_STR(edb_detail(&c)->message, "the transaction had failed and was rolled back");
-  CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "1");
-  /* A constraint that speaks up at COMMIT. */
-  run(&c, "CREATE TEMP TABLE tx2 (i int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx2 VALUES (1), (1)", NULL, 0, NULL), EDB_OK);
-  CHECK_INT(edb_transaction_commit(&t), EDB_CONSTRAINT);
-  CHECK_STR(one(&c, "SELECT count(*) FROM tx2", 0, NULL, 0), "0");
-  /* A reader that is closed early leaves its transaction alone, be it short or long. */
-  for (int expected = 0; expected <= 100000; expected += 100000) {
-    edb_statement s;
-    edb_rows r;
-    const edb_value *v;
-    CHECK_INT(edb_begin(&c, &t), EDB_OK);
-    CHECK_INT(edb_transaction_execute(&t, "DELETE FROM tx", NULL, 0, NULL), EDB_OK);
-    CHECK_INT(edb_prepare(&c, "SELECT i FROM generate_series(1, 300000) i", expected, &s), EDB_OK);
-    for (int i = 0; i < 3; i++) {
-      CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-      CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-      CHECK_INT(edb_rows_close(&r), EDB_OK);
-    }
-    long rows;
-    uint64_t sum;
-    CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-    CHECK_INT(read_all(&r, &sum, &rows), EDB_DONE);
-    CHECK_INT(edb_rows_close(&r), EDB_OK);
-    CHECK_INT(edb_statement_close(&s), EDB_OK);
-    CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "0");
-    CHECK_INT(edb_transaction_execute(&t, "INSERT INTO tx VALUES (1)", NULL, 0, NULL), EDB_OK);
-    CHECK_INT(edb_transaction_commit(&t), EDB_OK);
-    CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "1");
-  }
-  /* A write whose rows are not all read is done all the same. */
-  edb_rows r;
-  const edb_value *v;
-  CHECK_INT(
-      edb_query(&c, "INSERT INTO tx SELECT generate_series(2, 200000) RETURNING i", NULL, 0, &r),
-      EDB_OK);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-  CHECK_INT(edb_rows_close(&r), EDB_OK);
-  CHECK_STR(one(&c, "SELECT count(*) FROM tx", 0, NULL, 0), "200000");
-  CHECK_INT(edb_execute(&c, "UPDATE tx SET i = -i WHERE i > 199998", NULL, 0, &affected), EDB_OK);
-  CHECK_INT(affected, 2);
-  CHECK_INT(edb_execute(&c, "VACUUM pg_class", NULL, 0, &affected), EDB_OK);
-  CHECK_INT(affected, 0);
-  CHECK_INT(edb_execute(&c, "DO $$ BEGIN END $$", NULL, 0, &affected), EDB_OK);
-  CHECK_INT(affected, -1);
-  CHECK_INT(edb_close(&c), EDB_OK);
-}
-
-static void test_errors(void) {
-  edb_connection c;
-  must_open(&c);
-  CHECK_STR(one(&c, "SELECT * FROM ordrs", 0, NULL, 0),
-            "error 5 42P01 relation \"ordrs\" does not exist");
-  CHECK_STR(one(&c, "SELECT 1; SELECT 2", 0, NULL, 0),
-            "error 5 42601 cannot insert multiple commands into a prepared statement");
-  CHECK_INT(edb_execute(&c, "SELECT 1; SELECT 2", NULL, 0, NULL), EDB_INVALID_QUERY);
-  CHECK_INT(edb_execute(&c, "COPY pg_class TO STDOUT", NULL, 0, NULL), EDB_UNSUPPORTED);
-  CHECK_INT(edb_execute(&c, "COPY edb_written FROM STDIN", NULL, 0, NULL), EDB_UNSUPPORTED);
-  CHECK_STR(one(&c, "COPY pg_class TO STDOUT", 0, NULL, 0),
-            "error 8  COPY TO STDOUT is not supported");
-  usable(&c);
-  run(&c, "DO $$ BEGIN RAISE NOTICE 'hello from %', 'edb'; END $$");
-  CHECK_STR(last_log, "NOTICE: hello from edb");
-  run(&c, "LISTEN edb_channel");
-  run(&c, "NOTIFY edb_channel, 'x'");
-  usable(&c);
-  CHECK_INT(edb_alive(&c), 1);
-  /* Closed statements do not pile up at the server. */
-  for (int i = 0; i < 300; i++) {
-    edb_statement s;
-    CHECK_INT(edb_prepare(&c, "SELECT 1", 0, &s), EDB_OK);
-    edb_statement_close(&s);
-  }
-  CHECK_STR(one(&c, "SELECT count(*) < 40 FROM pg_prepared_statements", 0, NULL, 0), "true");
-  CHECK_INT(edb_close(&c), EDB_OK);
-}
-
-static void test_open_errors(void) {
-  edb_connection c;
-  edb_error e;
-  const char *nopassword = getenv("EDB_TEST_POSTGRESQL_URL_NOPASSWORD");
-  if (nopassword) {
-    edb_option wrong = {"password", "wr0ng-secret"};
-    CHECK_INT(edb_open(nopassword, &wrong, 1, &host, &c, &e), EDB_FAILED);
-    CHECK(strstr(e.message, "password authentication failed") != NULL);
-    CHECK(strstr(e.message, "wr0ng") == NULL);
-  }
-  edb_option missing = {"database", "edb_no_such_database"};
-  CHECK_INT(edb_open(url, &missing, 1, &host, &c, &e), EDB_FAILED);
-  CHECK(strstr(e.message, "database \"edb_no_such_database\" does not exist") != NULL);
-  CHECK(strchr(e.message, '\n') == NULL);
-  CHECK_INT(edb_open("postgresql://u:s3same@127.0.0.1:1/x", NULL, 0, &host, &c, &e), EDB_FAILED);
-  CHECK(strstr(e.message, "refused") != NULL && strstr(e.message, "s3same") == NULL);
-  CHECK_INT(edb_open("postgresql://u:s3same@no-such-host.invalid/x", NULL, 0, &host, &c, &e),
-            EDB_FAILED);
-  CHECK(e.message[0] && strstr(e.message, "s3same") == NULL);
-  edb_option mode = {"sslmode", "sometimes"};
-  CHECK_INT(edb_open(url, &mode, 1, &host, &c, &e), EDB_FAILED);
-  CHECK(strstr(e.message, "invalid sslmode") != NULL);
-  edb_option fetch = {"fetch", "slowly"};
-  CHECK_INT(edb_open(url, &fetch, 1, &host, &c, &e), EDB_FAILED);
-  CHECK_STR(e.message, "fetch=slowly: must be auto, single, chunked or copy");
-  /* A server that accepts and says nothing: the time-out ends the wait. */
-  edb_option timeout = {"connect_timeout", "1"};
-  double since = seconds();
-  CHECK_INT(edb_open("postgresql://u:s3same@192.0.2.1/x", &timeout, 1, &host, &c, &e) == EDB_OK, 0);
-  CHECK(seconds() - since < 5);
-  CHECK(edb_close(&c) == EDB_CLOSED);
-}
-
-/* ---- Stopping -------------------------------------------------------------------------------------------- */
-
-static void *cancel_soon(void *connection) {
-  usleep(300000);
-  edb_cancel(connection);
-  return NULL;
-}
-
-static void *interrupt_soon(void *unused) {
-  (void)unused;
-  usleep(300000);
-  atomic_store(&interrupted, 1);
-  return NULL;
-}
-
-static void test_stopping(const char *fetch) {
-  edb_connection c;
-  edb_statement s;
-  edb_rows r;
-  const edb_value *v;
-  pthread_t thread;
-  int rc;
-  if (!CHECK_INT(open_with("fetch", fetch, &c), EDB_OK)) return;
-  double since = seconds();
-  pthread_create(&thread, NULL, cancel_soon, &c);
-  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(30)", NULL, 0, NULL), EDB_INTERRUPTED);
-  pthread_join(thread, NULL);
-  CHECK_STR(edb_detail(&c)->message, "interrupted");
-  CHECK(seconds() - since < 3);
-  usable(&c);
-  since = seconds();
-  pthread_create(&thread, NULL, interrupt_soon, NULL);
-  CHECK_INT(edb_query(&c, "SELECT pg_sleep(30)", NULL, 0, &r), EDB_INTERRUPTED);
-  pthread_join(thread, NULL);
-  atomic_store(&interrupted, 0);
-  CHECK(seconds() - since < 3);
-  usable(&c);
-  host.timeout_ms = 300;
-  since = seconds();
-  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(30)", NULL, 0, NULL), EDB_INTERRUPTED);
-  CHECK_STR(edb_detail(&c)->message, "the server did not answer within 300 ms");
-  CHECK(seconds() - since < 3);
-  host.timeout_ms = 0;
-  usable(&c);
-  /* In the middle of rows. */
-  CHECK_INT(edb_prepare(&c,
-                        "SELECT i, CASE WHEN i > 2000 THEN pg_sleep(1)::text END FROM "
-                        "generate_series(1, 100000) i",
-                        100000, &s),
-            EDB_OK);
-  since = seconds();
-  CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-  pthread_create(&thread, NULL, cancel_soon, &c);
-  while ((rc = edb_rows_next_borrowed(&r, &v)) == EDB_ROW) continue;
-  CHECK_INT(rc, EDB_INTERRUPTED);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_DONE);
-  pthread_join(thread, NULL);
-  CHECK_INT(edb_rows_close(&r), EDB_OK);
-  CHECK(seconds() - since < 4);
-  usable(&c);
-  /* By the server's own time-out. */
-  run(&c, "SET statement_timeout TO 200");
-  CHECK_STR(one(&c, "SELECT pg_sleep(30)", 0, NULL, 0),
-            "error 3 57014 canceling statement due to statement timeout");
-  run(&c, "SET statement_timeout TO 0");
-  /* With nothing running, and before the next command. */
-  CHECK_INT(edb_cancel(&c), EDB_OK);
-  usable(&c);
-  /* A waiting lock is given up too, in describing as in running. */
-  edb_connection other;
-  edb_transaction t;
-  must_open(&other);
-  CHECK_INT(edb_begin(&other, &t), EDB_OK);
-  CHECK_INT(edb_transaction_execute(&t, "LOCK TABLE edb_written", NULL, 0, NULL), EDB_OK);
-  host.timeout_ms = 300;
-  CHECK_STR(one(&c, "SELECT * FROM edb_written", 0, NULL, 0),
-            "error 3  the server did not answer within 300 ms");
-  host.timeout_ms = 0;
-  usable(&c);
-  run(&c, "SET lock_timeout TO 100");
-  CHECK_INT(edb_execute(&c, "SELECT * FROM edb_written", NULL, 0, NULL), EDB_BUSY);
-  run(&c, "SET lock_timeout TO 0");
-  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
-  CHECK_INT(edb_close(&other), EDB_OK);
-  /* A reader closed long before its end. */
-  edb_statement_close(&s);
-  CHECK_INT(
-      edb_prepare(&c, "SELECT i, repeat('x', 50) FROM generate_series(1, 3000000) i", 3e6, &s),
-      EDB_OK);
-  for (int i = 0; i < 3; i++) {
-    since = seconds();
-    CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-    for (int k = 0; k < 1000; k++) CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-    CHECK_INT(edb_rows_close(&r), EDB_OK);
-    CHECK(seconds() - since < 2);
-    usable(&c);
-  }
-  edb_statement_close(&s);
-  CHECK_INT(edb_close(&c), EDB_OK);
-}
-
-/* The server ends our session: in mid-scan, and between commands. */
-static void test_killed(const char *fetch) {
-  edb_connection c, killer;
-  edb_statement s;
-  edb_rows r;
-  edb_transaction t;
-  const edb_value *v;
-  int rc;
-  if (!CHECK_INT(open_with("fetch", fetch, &c), EDB_OK)) return;
-  must_open(&killer);
-  edb_parameter pid = integer(strtoll(one(&c, "SELECT pg_backend_pid()", 0, NULL, 0), NULL, 10));
-  CHECK_INT(edb_begin(&c, &t), EDB_OK);
-  CHECK_INT(
-      edb_prepare(&c, "SELECT i, repeat('x', 100) FROM generate_series(1, 3000000) i", 3e6, &s),
-      EDB_OK);
-  CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
-  CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
-  CHECK_INT(edb_execute(&killer, "SELECT pg_terminate_backend($1::int8::int)", &pid, 1, NULL),
-            EDB_OK);
-  while ((rc = edb_rows_next_borrowed(&r, &v)) == EDB_ROW) continue;
-  CHECK_INT(rc, EDB_CLOSED);
-  CHECK(edb_detail(&c)->message[0] != 0);
-  edb_rows_close(&r);
-  CHECK_INT(edb_alive(&c), 0);
-  CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_CLOSED);
-  CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_CLOSED);
-  CHECK_INT(edb_transaction_commit(&t), EDB_CLOSED);
-  edb_statement_close(&s);
-  CHECK_INT(edb_close(&c), EDB_OK);
-
-  if (!CHECK_INT(open_with("fetch", fetch, &c), EDB_OK)) return;
-  pid = integer(strtoll(one(&c, "SELECT pg_backend_pid()", 0, NULL, 0), NULL, 10));
-  CHECK_INT(edb_alive(&c), 1);
-  CHECK_INT(edb_execute(&killer, "SELECT pg_terminate_backend($1::int8::int)", &pid, 1, NULL),
-            EDB_OK);
-  usleep(200000);
-  CHECK_INT(edb_alive(&c), 0);
-  CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_CLOSED);
-  CHECK_INT(edb_close(&c), EDB_OK);
-
-  /* The same with nobody asking alive before. */
-  if (!CHECK_INT(open_with("fetch", fetch, &c), EDB_OK)) return;
-  pid = integer(strtoll(one(&c, "SELECT pg_backend_pid()", 0, NULL, 0), NULL, 10));
-  CHECK_INT(edb_execute(&killer, "SELECT pg_terminate_backend($1::int8::int)", &pid, 1, NULL),
-            EDB_OK);
-  usleep(200000);
-  CHECK_INT(edb_prepare(&c, "SELECT 1", 0, &s), EDB_CLOSED);
-  CHECK(edb_detail(&c)->message[0] != 0);
-  CHECK_INT(edb_close(&c), EDB_OK);
-  CHECK_INT(edb_close(&killer), EDB_OK);
-}
-
-/* ---- Sizes ------------------------------------------------------------------------------------------------ */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 static void test_large(const char *fetch) {
   edb_connection c;
@@ -1043,174 +496,7 @@ static void test_flat(const char *fetch) {
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
-/* Each allocation fails once: an error, no leak, no crash. */
-static void test_memory(void) {
-  for (long n = 1; n < 200; n++) {
-    edb_connection c;
-    edb_error e;
-    edb_rows r;
-    const edb_value *v;
-    long before = blocks;
-    int ended = 0;
-    fail_after = n;
-    int rc = edb_open(url, NULL, 0, &host, &c, &e);
-    if (rc == EDB_OK) {
-      edb_parameter p[2] = {text("abc"), integer(5)};
-      rc = edb_query(&c, "SELECT $1::text, $2::numeric(5,2), '{}'::int[], '1'::money", p, 2, &r);
-      if (rc == EDB_OK) rc = edb_rows_next_borrowed(&r, &v);
-      if (rc == EDB_ROW) rc = edb_rows_next_borrowed(&r, &v);
-      ended = rc == EDB_DONE;
-      edb_rows_close(&r);
-      if (!ended) CHECK_INT(edb_detail(&c)->code, EDB_NOMEM);
-      fail_after = 0;
-      usable(&c);
-      CHECK_INT(edb_close(&c), EDB_OK);
-    }
-    fail_after = 0;
-    if (!ended) CHECK_INT(rc, EDB_NOMEM);
-    CHECK_INT(blocks, before);
-    if (ended) {
-      CHECK(n > 10);
-      break;
-    }
-  }
-}
-
-/* ---- The catalog -------------------------------------------------------------------------------------------- */
-
-/* All rows as text, values between bars, rows between semicolons. */
-static const char *listed(edb_connection *c, const char *sql, const char *schema,
-                          const char *name) {
-  static char out[20000];
-  edb_rows r;
-  const edb_column *columns;
-  const edb_value *v;
-  size_t n, at = 0;
-  edb_parameter p[2] = {schema ? text(schema) : null(), text(name ? name : "")};
-  out[0] = 0;
-  if (edb_query(c, sql, p, name ? 2 : 1, &r) != EDB_OK) return why(c);
-  edb_rows_columns(&r, &columns, &n);
-  while (edb_rows_next_borrowed(&r, &v) == EDB_ROW) {
-    for (size_t i = 0; i < n && at < sizeof out - 1; i++) {
-      at += (size_t)snprintf(out + at, sizeof out - at, "%s%s",
-                             i    ? "|"
-                             : at ? "; "
-                                  : "",
-                             shown(&v[i]));
-    }
-  }
-  edb_rows_close(&r);
-  return out;
-}
-
-static const char *const catalog_setup[] = {
-    "DROP SCHEMA IF EXISTS \"edb Cat\" CASCADE",
-    "CREATE SCHEMA \"edb Cat\"",
-    "SET search_path TO \"edb Cat\", public",
-    "CREATE DOMAIN small AS int2 CHECK (value > 0)",
-    "CREATE DOMAIN smaller AS small DEFAULT 3",
-    "CREATE TYPE pair AS (a int, b text)",
-    "CREATE TABLE plain (a int PRIMARY KEY, gone int, \"b \"\"q\" varchar(10) NOT NULL DEFAULT 'x',"
-    " c numeric(10,2), d smaller, e int[], f pair, g int GENERATED ALWAYS AS IDENTITY, h interval, "
-    "i char(3))",
-    "ALTER TABLE plain DROP COLUMN gone",
-    "COMMENT ON TABLE plain IS 'a comment'",
-    "CREATE TABLE two (x int, y int, z int, PRIMARY KEY (z, x))",
-    "CREATE TABLE keys (a int NOT NULL, b int NOT NULL, c int, d int NOT NULL)",
-    "CREATE UNIQUE INDEX ON keys (c)",             /* nullable */
-    "CREATE UNIQUE INDEX ON keys (d) WHERE d > 0", /* partial */
-    "CREATE UNIQUE INDEX ON keys (abs(d))",        /* an expression */
-    "CREATE UNIQUE INDEX ON keys (a, b, d)",       /* longer */
-    "CREATE UNIQUE INDEX ON keys (b, a) INCLUDE (d)",
-    "CREATE TABLE nokey (a int)",
-    "CREATE TABLE parent (a int PRIMARY KEY)",
-    "CREATE TABLE child (b int) INHERITS (parent)",
-    "CREATE TABLE parted (a int PRIMARY KEY) PARTITION BY RANGE (a)",
-    "CREATE TABLE part1 PARTITION OF parted FOR VALUES FROM (0) TO (100)",
-    "CREATE TABLE nothing ()",
-    "CREATE VIEW seen AS SELECT a, c FROM plain",
-    "CREATE MATERIALIZED VIEW kept AS SELECT a FROM plain",
-    "INSERT INTO parted SELECT generate_series(0, 49)",
-    "INSERT INTO nokey SELECT generate_series(1, 1000)",
-    "ANALYZE parted",
-    "ANALYZE nokey",
-};
-
-static void test_catalog(void) {
-  edb_connection c;
-  must_open(&c);
-  const edb_catalog *catalog = edb_connection_driver(&c)->catalog;
-  for (size_t i = 0; i < sizeof catalog_setup / sizeof catalog_setup[0]; i++)
-    run(&c, catalog_setup[i]);
-  CHECK_STR(
-      listed(&c, catalog->tables, "edb Cat", NULL),
-      "'edb Cat'|'child'|'table'|0|NULL; 'edb Cat'|'kept'|'materialized view'|0|NULL; "
-      "'edb Cat'|'keys'|'table'|0|NULL; 'edb Cat'|'nokey'|'table'|1000|NULL; "
-      "'edb Cat'|'nothing'|'table'|0|NULL; 'edb Cat'|'parent'|'table'|0|NULL; "
-      "'edb Cat'|'parted'|'partitioned table'|50|NULL; 'edb Cat'|'plain'|'table'|0|'a comment'; "
-      "'edb Cat'|'seen'|'view'|NULL|NULL; 'edb Cat'|'two'|'table'|0|NULL");
-  const char *all = listed(&c, catalog->tables, NULL, NULL);
-  CHECK(strstr(all, "'edb Cat'|'two'") != NULL && strstr(all, "pg_class") == NULL);
-  CHECK_STR(listed(&c, catalog->relation, NULL, "plain"),
-            "'edb Cat'|'plain'|'table'|0|'ctid::text'|0");
-  CHECK_STR(listed(&c, catalog->relation, "edb Cat", "nokey"),
-            "'edb Cat'|'nokey'|'table'|1000|'ctid::text'|0");
-  CHECK_STR(listed(&c, catalog->relation, "edb Cat", "seen"),
-            "'edb Cat'|'seen'|'view'|NULL|NULL|0");
-  CHECK_STR(listed(&c, catalog->relation, NULL, "parted"),
-            "'edb Cat'|'parted'|'partitioned table'|50|'tableoid::int8::text || ctid::text'|0");
-  CHECK_STR(listed(&c, catalog->relation, NULL, "parent"),
-            "'edb Cat'|'parent'|'table'|0|'tableoid::int8::text || ctid::text'|0");
-  CHECK_STR(listed(&c, catalog->relation, NULL, "part1"),
-            "'edb Cat'|'part1'|'table'|50|'ctid::text'|0");
-  CHECK_STR(listed(&c, catalog->relation, NULL, "Plain"), "");
-  CHECK_STR(listed(&c, catalog->relation, "public", "plain"), "");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "plain"),
-            "'a'|'int4'|'integer'|false|1|false; "
-            "'b \"q'|'varchar'|'character varying(10)'|false|0|true; "
-            "'c'|'numeric'|'numeric(10,2)'|true|0|false; 'd'|'int2'|'smaller'|true|0|true; "
-            "'e'|'array'|'integer[]'|true|0|false; 'f'|'composite'|'pair'|true|0|false; "
-            "'g'|'int4'|'integer'|false|0|true; 'h'|'interval'|'interval'|true|0|false; "
-            "'i'|'bpchar'|'character(3)'|true|0|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "two"),
-            "'x'|'int4'|'integer'|false|2|false; 'y'|'int4'|'integer'|true|0|false; "
-            "'z'|'int4'|'integer'|false|1|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "keys"),
-            "'a'|'int4'|'integer'|false|2|false; 'b'|'int4'|'integer'|false|1|false; "
-            "'c'|'int4'|'integer'|true|0|false; 'd'|'int4'|'integer'|false|0|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parent"), "'a'|'int4'|'integer'|false|0|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parted"), "'a'|'int4'|'integer'|false|1|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "nothing"), "");
-  CHECK_STR(listed(&c, catalog->columns, "no such", "plain"), "");
-  /* Every comparison that the dialect offers is SQL. */
-  static const char *const types[] = {"bool",   "int2", "int4",      "int8",        "float4",
-                                      "float8", "text", "varchar",   "bpchar",      "name",
-                                      "date",   "time", "timestamp", "timestamptz", "uuid"};
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-    const edb_type *type = edb_connection_driver(&c)->dialect->type(types[i]);
-    char sql[600], parameter[60], array[60], null_test[60], early[60], late[60];
-    snprintf(parameter, sizeof parameter, "%.*s$1%s",
-             (int)(strstr(type->parameter, "%s") - type->parameter), type->parameter,
-             strstr(type->parameter, "%s") + 2);
-    snprintf(array, sizeof array, "%.*s$2%s", (int)(strstr(type->array, "%s") - type->array),
-             type->array, strstr(type->array, "%s") + 2);
-    snprintf(null_test, sizeof null_test, "%s",
-             type->is_null ? "x IS NULL OR x = 'NaN'" : "x IS NULL");
-    snprintf(early, sizeof early, "%s%s", type->early ? "x" : "false",
-             type->early ? type->early + 2 : "");
-    snprintf(late, sizeof late, "%s%s", type->late ? "x" : "false",
-             type->late ? type->late + 2 : "");
-    snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM (SELECT NULL::%s AS x) t WHERE x = %s OR x %s OR %s OR %s OR %s",
-             types[i], parameter, array, null_test, early, late);
-    edb_parameter p[2] = {null(), text("{}")};
-    CHECK_STR(one(&c, sql, 0, p, 2), "1");
-  }
-  run(&c, "DROP SCHEMA \"edb Cat\" CASCADE");
-  CHECK_INT(edb_close(&c), EDB_OK);
-}
-
-/* ---- All of it ------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 static const char *const setup[] = {
     "DROP TABLE IF EXISTS edb_written, edb_small_table, edb_domains",
@@ -1225,12 +511,7 @@ static const char *const setup[] = {
 };
 
 int main(void) {
-  url = getenv("EDB_TEST_POSTGRESQL_URL");
-  if (!url) {
-    printf("skip postgresql_live: EDB_TEST_POSTGRESQL_URL is not set\n");
-    printf("postgresql_live: 0 passed, 0 failed, 1 skipped\n");
-    return 0;
-  }
+  if (!have_server("postgresql_live")) return 0;
   edb_connection c;
   must_open(&c);
   for (size_t i = 0; i < sizeof setup / sizeof setup[0]; i++) run(&c, setup[i]);
@@ -1241,18 +522,9 @@ int main(void) {
   test_ways();
   test_owned();
   test_parameters();
-  test_busy();
-  test_transactions();
-  test_errors();
-  test_open_errors();
-  for (int f = 0; f < N_FETCHES; f++) {
-    test_stopping(fetches[f]);
-    test_killed(fetches[f]);
-    test_flat(fetches[f]);
-  }
-  test_catalog();
-  test_memory();
-  for (int f = 0; f < N_FETCHES; f++) test_large(fetches[f]);
+  for (int f = 0; f < N_FETCHES; f++) test_flat(fetches[f]);
+  test_large("auto");
+  test_large("copy");
   CHECK_INT(blocks, 0);
   return unit_done("postgresql_live");
 }
