@@ -1,0 +1,84 @@
+/*
+** crypto/cryptoInt.h: what the files of crypto/ share beside crypto.h; a bannered block for each
+** file or group of files.
+*/
+#ifndef ECR_CRYPTO_INT_H
+#define ECR_CRYPTO_INT_H
+
+#include "crypto.h"
+
+/* ---- Words of 64 bits: products and carries (used by bignum.c and the curves) ------------------- */
+
+/* -DECR_NO_U128 forces the portable halves, which every test runs over too. bignum.c says in
+** ecr_bignum which one was compiled. */
+#if defined(__SIZEOF_INT128__) && !defined(ECR_NO_U128)
+#define ECR_U128 1
+__extension__ typedef unsigned __int128 ecr_u128;
+#else
+#define ECR_U128 0
+#endif
+
+/* The low word of a × b + c + d, which can not overflow 128 bits; its high word in *hi, which may
+** be where c or d came from. */
+static inline uint64_t ecr_mac(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t *hi) {
+#if ECR_U128
+  ecr_u128 t = (ecr_u128)a * b + c + d;
+  *hi = (uint64_t)(t >> 64);
+  return (uint64_t)t;
+#else
+  uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
+  uint64_t p = a0 * b0, q = a0 * b1, r = a1 * b0;
+  uint64_t middle = (p >> 32) + (q & 0xffffffff) + (r & 0xffffffff);
+  uint64_t high = a1 * b1 + (q >> 32) + (r >> 32) + (middle >> 32);
+  uint64_t low = (middle << 32) | (p & 0xffffffff);
+  low += c;
+  high += low < c;
+  low += d;
+  high += low < d;
+  *hi = high;
+  return low;
+#endif
+}
+
+/* a + b + *carry; *carry is 0 or 1 before and after. */
+static inline uint64_t ecr_add(uint64_t a, uint64_t b, uint64_t *carry) {
+#if ECR_U128
+  ecr_u128 t = (ecr_u128)a + b + *carry;
+  *carry = (uint64_t)(t >> 64);
+  return (uint64_t)t;
+#else
+  uint64_t s = a + *carry, t = s + b;
+  *carry = (uint64_t)(s < a) | (uint64_t)(t < s);
+  return t;
+#endif
+}
+
+/* a - b - *borrow; *borrow is 0 or 1 before and after. */
+static inline uint64_t ecr_sub(uint64_t a, uint64_t b, uint64_t *borrow) {
+#if ECR_U128
+  ecr_u128 t = (ecr_u128)a - b - *borrow;
+  *borrow = (uint64_t)(t >> 64) & 1;
+  return (uint64_t)t;
+#else
+  uint64_t s = a - *borrow, t = s - b;
+  *borrow = (uint64_t)(a < s) | (uint64_t)(s < b);
+  return t;
+#endif
+}
+
+/* All ones where v is not 0, else 0; and the opposite. Without a branch. */
+static inline uint64_t ecr_mask_nonzero(uint64_t v) { return 0 - ((v | (0 - v)) >> 63); }
+static inline uint64_t ecr_mask_zero(uint64_t v) { return ~ecr_mask_nonzero(v); }
+
+/* Big-endian bytes and words. */
+static inline uint64_t ecr_load64(const uint8_t *p) {
+  uint64_t v = 0;
+  for (int i = 0; i < 8; i++) v = (v << 8) | p[i];
+  return v;
+}
+
+static inline void ecr_store64(uint8_t *p, uint64_t v) {
+  for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> (56 - 8 * i));
+}
+
+#endif
