@@ -7,6 +7,20 @@
 
 #include "crypto.h"
 
+/* ---- What `make ct` is told (test/ct/) ----------------------------------------------------------- */
+
+/* From here on these n bytes may decide a branch or an address: an attacker sees them anyway, such
+** as whether a tag was right. Each use says why. Nothing outside of the constant-time check, which
+** marks keys as undefined and is so told where that ends. */
+#ifdef ECR_CT
+void ecr_declassify(const void *p, size_t n);
+#else
+static inline void ecr_declassify(const void *p, size_t n) {
+  (void)p;
+  (void)n;
+}
+#endif
+
 /* ---- Words of 64 bits: products and carries (used by bignum.c and the curves) ------------------- */
 
 /* -DECR_NO_U128 forces the portable halves, which every test runs over too. bignum.c says in
