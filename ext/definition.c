@@ -211,6 +211,11 @@ int definition_parse(Definition *d, int argc, const char *const *argv, char **me
                                "USING edb(server, query='SELECT …')");
     return SQLITE_ERROR;
   }
+  edb_error error;
+  if (strchr(d->server, ':') && edb_url_check(d->server, NULL, 0, &error) != EDB_OK) {
+    *message = sqlite3_mprintf("edb: %s", error.message);
+    return SQLITE_ERROR;
+  }
   if (strchr(d->server, ':') && edb_url_has_secret(d->server)) {
     *message =
         sqlite3_mprintf("edb: the URL's password would stay in the database file: define the "
@@ -318,11 +323,12 @@ char *definition_declare(const Definition *d) {
     sqlite3_str_appendf(out, "%s\"%w\" %s", i ? ", " : "", d->columns[i].name,
                         definition_declared(d, d->columns[i].type));
   }
-  const char *comma = d->count ? ", " : "";
+  /* SQLite has no table without columns: there the key is one that is seen. */
   if (identity == IDENTITY_KEY) {
-    sqlite3_str_appendf(out, "%sedb_key TEXT HIDDEN PRIMARY KEY) WITHOUT ROWID", comma);
+    sqlite3_str_appendf(out, "%s PRIMARY KEY) WITHOUT ROWID",
+                        d->count ? ", edb_key TEXT HIDDEN" : "edb_key TEXT");
   } else if (d->count == 0) {
-    sqlite3_str_appendall(out, "edb_key HIDDEN)"); /* SQLite has no table without columns */
+    sqlite3_str_appendall(out, "edb_key)");
   } else {
     sqlite3_str_appendall(out, ")");
   }

@@ -23,7 +23,7 @@ static void table_free(Table *table) {
 }
 
 static int table_declare(sqlite3 *db, Table *table, char **message) {
-  if (table->broken) return sqlite3_declare_vtab(db, "CREATE TABLE x(edb_key HIDDEN)");
+  if (table->broken) return sqlite3_declare_vtab(db, "CREATE TABLE x(edb_key)");
   table->identity = definition_identity(&table->definition);
   char *sql = definition_declare(&table->definition);
   if (sql == NULL) return SQLITE_NOMEM;
@@ -70,6 +70,11 @@ static int table_connect(sqlite3 *db, void *edb, int argc, const char *const *ar
       rc = definition_load(db, argv[1], argv[2], &table->definition, &table->broken);
     }
     if (rc != SQLITE_NOMEM) rc = table_declare(db, table, message);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && table->broken == NULL) {
+      table->broken = *message; /* shadow tables that somebody changed */
+      *message = NULL;
+      rc = table_declare(db, table, message);
+    }
   }
   if (rc == SQLITE_OK) {
     *vtab = &table->base;
