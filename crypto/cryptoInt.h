@@ -95,4 +95,32 @@ static inline void ecr_store64(uint8_t *p, uint64_t v) {
   for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> (56 - 8 * i));
 }
 
+static inline uint32_t ecr_load32(const uint8_t *p) {
+  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline void ecr_store32(uint8_t *p, uint32_t v) {
+  for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* ---- What the hashes share (hash.c, sha256_cpu.c) ------------------------------------------------ */
+
+/* Takes whole blocks into the state. */
+typedef void ecr_compress(uint64_t state[8], const uint8_t *p, size_t blocks);
+
+/* The update of an ecr_hash whose blocks have so many bytes: 64 or 128. */
+void ecr_hash_update(ecr_hash_context *context, const void *p, size_t n, size_t block,
+                     ecr_compress *compress);
+
+/* The state behind the padded last block (FIPS 180-4 5.1); the context stays as it is. */
+void ecr_hash_pad(const ecr_hash_context *context, uint64_t state[8], size_t block,
+                  ecr_compress *compress);
+
+int ecr_hash_is_portable(void); /* what ecr_hash_force_portable was told */
+
+extern const uint32_t ecr_sha256_k[64];
+
+/* SHA-256 by the processor's instructions; NULL where it has none. */
+ecr_compress *ecr_sha256_cpu(void);
+
 #endif
