@@ -123,4 +123,46 @@ extern const uint32_t ecr_sha256_k[64];
 /* SHA-256 by the processor's instructions; NULL where it has none. */
 ecr_compress *ecr_sha256_cpu(void);
 
+/* ---- Numbers of up to 8,192 bits (bignum.c; used by rsa.c and rsa_private.c) --------------------- */
+
+/* k limbs, the lowest first; k is even and the same for all that a function takes. r may be a or b
+** where it has k limbs; a result of 2k limbs stands apart. Nothing depends on the numbers in time,
+** but in the functions named public. */
+#define ECR_BN_LIMBS (ECR_RSA_MAX_BITS / 64)
+
+/* From and to n big-endian bytes. load: all ones where the number has more than k limbs, else 0. */
+uint64_t ecr_bn_load(uint64_t *r, size_t k, const uint8_t *p, size_t n);
+void ecr_bn_store(uint8_t *p, size_t n, const uint64_t *a, size_t k);
+
+uint64_t ecr_bn_less(const uint64_t *a, const uint64_t *b, size_t k); /* all ones or 0 */
+uint64_t ecr_bn_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k); /* the borrow */
+/* r += b & mask; the carry. */
+uint64_t ecr_bn_add_masked(uint64_t *r, const uint64_t *b, uint64_t mask, size_t k);
+void ecr_bn_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k); /* 2k limbs */
+void ecr_bn_sqr(uint64_t *r, const uint64_t *a, size_t k);                    /* 2k limbs */
+
+/* An odd modulus. R = 2^(64k). The caller sets k and n and calls one of the inits. */
+typedef struct ecr_mont {
+  size_t k;
+  uint64_t n0; /* -1/n mod 2^64 */
+  uint64_t n[ECR_BN_LIMBS];
+  uint64_t rr[ECR_BN_LIMBS];    /* R^2 mod n */
+  uint64_t t[2 * ECR_BN_LIMBS]; /* products: wiped with the rest */
+} ecr_mont;
+
+void ecr_mont_init(ecr_mont *m);
+void ecr_mont_init_public(ecr_mont *m); /* faster */
+
+/* a × b × R^-1 mod n, for a and b with a × b below n × R. */
+void ecr_mont_mul(ecr_mont *m, uint64_t *r, const uint64_t *a, const uint64_t *b);
+void ecr_mont_sqr(ecr_mont *m, uint64_t *r, const uint64_t *a);
+/* t × R^-1 mod n, for t of 2k limbs below n × R. */
+void ecr_mont_reduce(ecr_mont *m, uint64_t *r, const uint64_t *t);
+/* a^e mod n for a below n and e odd, above 1; in and out without Montgomery's factor. e is public.
+** r is not a. */
+void ecr_mont_exp_public(ecr_mont *m, uint64_t *r, const uint64_t *a, uint32_t e);
+
+/* RFC 8017 B.2.1: p[0..n-1] ^= MGF1(seed). (rsa.c) */
+void ecr_mgf1_xor(const ecr_hash *hash, const uint8_t *seed, size_t seed_size, uint8_t *p, size_t n);
+
 #endif
