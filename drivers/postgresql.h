@@ -251,6 +251,29 @@ int pg_open(const edb_option *options, size_t n, const edb_host *host, void **co
 int pg_close(void *connection);
 int pg_alive(void *connection);
 
+/* ---- Waiting, results, stopping (postgresql_wait.c) -------------------------------------------- */
+
+#define PG_SLICE_MS 100
+
+/* One wait for an answer: when it ends, and whom it asks. */
+typedef struct pg_waiting {
+  const edb_host *host;
+  atomic_int *cancelled; /* NULL: it is not asked */
+  int ask;               /* whether the host is */
+  int64_t end;           /* in pg_now_ms; 0: never */
+  int64_t asked;
+} pg_waiting;
+
+enum { PG_WAIT_READY, PG_WAIT_AGAIN, PG_WAIT_TIMEOUT, PG_WAIT_INTERRUPTED };
+
+int64_t pg_now_ms(void);
+
+/* Waits for a socket, ms at most. AGAIN: nothing came, and nobody wants to stop. */
+int pg_wait_slice(pg_waiting *w, int handle, int for_write, int ms);
+
+/* LISTEN's messages are nobody's: they must not pile up. */
+void pg_drop_notifications(pg_connection *c);
+
 /* Waits until libpq can answer the next result without blocking. EDB_OK, EDB_CLOSED, or EDB_INTERRUPTED
 ** after the command was stopped; the connection's error is set. */
 int pg_wait(pg_connection *c);
@@ -275,10 +298,16 @@ int pg_drain(pg_connection *c);
 /* Waits until something has come from the server and was read (COPY). Answers as pg_wait. */
 int pg_wait_input(pg_connection *c);
 
+/* ---- Errors (postgresql_error.c) ---------------------------------------------------------------- */
+
 /* Sets the connection's error: from a result, or from the connection when it is gone. Answers the code. */
 int pg_result_error(pg_connection *c, const PGresult *result);
 int pg_lost(pg_connection *c);
 edb_code pg_code_of(const char *sqlstate);
+size_t pg_trimmed(const char *text); /* its length without the newlines at its end */
+
+/* A notice receiver whose context is the connection. */
+void pg_notice(void *context, const PGresult *result);
 
 /* ---- Parameters (postgresql_encode.c) --------------------------------------------------------- */
 

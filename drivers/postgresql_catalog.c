@@ -52,7 +52,8 @@ static const edb_type types[] = {
     PLAIN("jsonb", EDB_TEXT, EDB_DECLARED_JSON),
     READ("money", EDB_DECLARED_NUMERIC, "%s::numeric"),
     COMPARED("name", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
-    {"numeric", EDB_TEXT, EDB_DECLARED_NUMERIC, EDB_COMPARE_NONE, NULL, NULL, NULL, IS_NAN, NULL, NULL},
+    {"numeric", EDB_TEXT, EDB_DECLARED_NUMERIC, EDB_COMPARE_NONE, NULL, NULL, NULL, IS_NAN, NULL,
+     NULL},
     PLAIN("oid", EDB_I64, EDB_DECLARED_INTEGER),
     COMPARED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
     MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL),
@@ -150,19 +151,20 @@ static const char columns[] =
     " AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]))"
     " ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1)"
     " SELECT a.attname,"
-    " " PG_TYPE_NAME("t") ","
-    " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
-    " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
-    " a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL"
-    " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
-    " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
-    " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"
-    " SELECT x.oid, x.typtype, x.typbasetype FROM pg_catalog.pg_type x"
-    " JOIN b ON b.typtype = 'd' AND x.oid = b.typbasetype)"
-    " SELECT oid FROM b WHERE typtype <> 'd') b ON true"
-    " JOIN pg_catalog.pg_type t ON t.oid = b.oid"
-    " LEFT JOIN k ON true"
-    " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
+    " " PG_TYPE_NAME(
+        "t") ","
+             " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
+             " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
+             " a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL"
+             " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
+             " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
+             " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"
+             " SELECT x.oid, x.typtype, x.typbasetype FROM pg_catalog.pg_type x"
+             " JOIN b ON b.typtype = 'd' AND x.oid = b.typbasetype)"
+             " SELECT oid FROM b WHERE typtype <> 'd') b ON true"
+             " JOIN pg_catalog.pg_type t ON t.oid = b.oid"
+             " LEFT JOIN k ON true"
+             " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
 /* A view's rows can only be counted by running it. */
 const edb_catalog pg_catalog = {tables, relation, columns, NULL};

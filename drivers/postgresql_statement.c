@@ -83,13 +83,14 @@ static void forget_types(pg_connection *c) {
 static int ask_for_type(pg_connection *c, pg_looked_up *type) {
   char sql[1024];
   PGresult *result;
-  snprintf(sql, sizeof sql,
-           "WITH RECURSIVE b AS (SELECT * FROM pg_catalog.pg_type WHERE oid = %u UNION ALL"
-           " SELECT t.* FROM pg_catalog.pg_type t JOIN b ON b.typtype = 'd' AND t.oid = b.typbasetype)"
-           " SELECT pg_catalog.format_type(%u, %d), b.oid, p.proname IN ('enum_send', 'textsend',"
-           " 'varcharsend', 'bpcharsend', 'namesend') AND p.pronamespace = 11, " PG_TYPE_NAME("b")
-           " FROM b LEFT JOIN pg_catalog.pg_proc p ON p.oid = b.typsend WHERE b.typtype <> 'd'",
-           type->oid, type->oid, type->typmod);
+  snprintf(
+      sql, sizeof sql,
+      "WITH RECURSIVE b AS (SELECT * FROM pg_catalog.pg_type WHERE oid = %u UNION ALL"
+      " SELECT t.* FROM pg_catalog.pg_type t JOIN b ON b.typtype = 'd' AND t.oid = b.typbasetype)"
+      " SELECT pg_catalog.format_type(%u, %d), b.oid, p.proname IN ('enum_send', 'textsend',"
+      " 'varcharsend', 'bpcharsend', 'namesend') AND p.pronamespace = 11, " PG_TYPE_NAME(
+          "b") " FROM b LEFT JOIN pg_catalog.pg_proc p ON p.oid = b.typsend WHERE b.typtype <> 'd'",
+      type->oid, type->oid, type->typmod);
   int rc = pg_run(c, sql, &result);
   if (rc != EDB_OK) return rc;
   const char *name = "unknown";
