@@ -114,9 +114,7 @@ static void plan_columns(const Table *table, sqlite3_uint64 used, Plan *plan) {
 
 /* ---- Conditions ------------------------------------------------------------------------------------ */
 
-static int has_argument(int op) {
-  return op != SQLITE_INDEX_CONSTRAINT_ISNULL && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
-}
+static int has_argument(int op) { return op != SQLITE_INDEX_CONSTRAINT_ISNULL; }
 
 /* The definition's column for one of the virtual table's: the rowid is the key. -2 for none. */
 static int definition_column(const Table *table, int column) {
@@ -149,6 +147,10 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
   }
 }
 
+/* Before 3.46, SQLite offers LIMIT and does not tell of conditions that compare columns of this
+** table with one another (`a > b`). They read columns: where none is read there is none. */
+#define LIMIT_TELLS_ALL 3046000
+
 /* LIMIT goes to the server only when there is nothing else that SQLite would still do to the rows:
 ** no condition, sent or not, and no order. */
 static void plan_limit(const Definition *d, sqlite3_index_info *info, Plan *plan, int *arguments) {
@@ -156,6 +158,7 @@ static void plan_limit(const Definition *d, sqlite3_index_info *info, Plan *plan
   int offset = -1;
   plan->limit = plan->offset = -1;
   if (!d->pushdown || info->nOrderBy > 0) return;
+  if (info->colUsed != 0 && sqlite3_libversion_number() < LIMIT_TELLS_ALL) return;
   for (int i = 0; i < info->nConstraint; i++) {
     int op = info->aConstraint[i].op;
     if (!info->aConstraint[i].usable) return;
@@ -210,8 +213,6 @@ static double term_selectivity(const Term *term) {
     return term->in ? 0.05 : 0.01;
   case SQLITE_INDEX_CONSTRAINT_ISNULL:
     return 0.05;
-  case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
-    return 0.9;
   default:
     return 0.25;
   }
@@ -227,12 +228,14 @@ static void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *in
   double cost = COST_ROUND_TRIP + rows * COST_ROW;
   if (!lookup && plan->count > 0) cost += all * COST_SERVER_ROW;
   if (plan->count_only) cost = COST_ROUND_TRIP + all;
-  /* Rows that cannot be told apart must not be read by two scans whose results are united: OR is
-  ** split only where two such scans seem cheaper than one of the whole. */
-  if (table->identity == IDENTITY_NONE && plan->count > 0 && cost < full * 0.75) {
-    cost = full * 0.75;
-  }
   plan->rows = rows;
+  /* Rows that cannot be told apart must not be read by two scans whose results are united: OR is
+  ** split only where two such scans seem cheaper than one of the whole, or to give fewer rows to
+  ** what is joined with them. */
+  if (table->identity == IDENTITY_NONE && plan->count > 0) {
+    if (cost < full * 0.75) cost = full * 0.75;
+    if (rows < all * 0.75) rows = all * 0.75;
+  }
   info->estimatedRows = rows < 1e18 ? (sqlite3_int64)rows : (sqlite3_int64)1e18;
   info->estimatedCost = cost;
   if (lookup && table->identity == IDENTITY_ROWID) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;

@@ -4,6 +4,7 @@
 #include "extInt.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,23 @@ static void append_time(sqlite3_str *out, const edb_time *time, const char *quot
   sqlite3_str_appendf(out, "%s%s%s", quote, text, quote);
 }
 
+/* The shortest of 15 to 17 digits that is this number again, in any locale. SQLite's own printf gets
+** some 17th digits wrong (3.40). */
+static void append_double(sqlite3_str *out, double f) {
+  char text[32];
+  int whole = 1;
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, f);
+    if (strtod(text, NULL) == f) break;
+  }
+  for (char *p = text; *p; p++) {
+    if (*p >= '0' && *p <= '9') continue;
+    if (*p != '-') whole = 0;
+    if (!strchr("+-einfa", *p)) *p = '.'; /* the locale's point */
+  }
+  sqlite3_str_appendf(out, "%s%s", text, whole ? ".0" : "");
+}
+
 void value_literal(sqlite3_str *out, const edb_value *value) {
   switch (value->kind) {
   case EDB_NULL:
@@ -220,7 +238,7 @@ void value_literal(sqlite3_str *out, const edb_value *value) {
     sqlite3_str_appendf(out, "%llu", (sqlite3_uint64)value->as.u64);
     break;
   case EDB_F64:
-    sqlite3_str_appendf(out, "%!.17g", value->as.f64);
+    append_double(out, value->as.f64);
     break;
   case EDB_TEXT: {
     const char *p = value->as.text.p;
