@@ -162,7 +162,50 @@ void ecr_mont_reduce(ecr_mont *m, uint64_t *r, const uint64_t *t);
 ** r is not a. */
 void ecr_mont_exp_public(ecr_mont *m, uint64_t *r, const uint64_t *a, uint32_t e);
 
-/* RFC 8017 B.2.1: p[0..n-1] ^= MGF1(seed). (rsa.c) */
-void ecr_mgf1_xor(const ecr_hash *hash, const uint8_t *seed, size_t seed_size, uint8_t *p, size_t n);
+/* ---- What RSA's two files share (rsa.c) ---------------------------------------------------------- */
+
+/* A public key that is in order: n without leading zeros. */
+typedef struct ecr_rsa_modulus {
+  const uint8_t *n;
+  size_t size, bits;
+  uint32_t e;
+} ecr_rsa_modulus;
+
+ecr_status ecr_rsa_check(const ecr_rsa_public *key, ecr_rsa_modulus *modulus);
+
+/* RFC 8017 B.2.1: p[0..n-1] ^= MGF1(seed). */
+void ecr_mgf1_xor(const ecr_hash *hash, const uint8_t *seed, size_t seed_size, uint8_t *p,
+                  size_t n);
+
+/* ---- AES (aes.c, aes_portable.c, aes_x86.c) ------------------------------------------------------ */
+
+/* Holds a key: the caller wipes it. */
+typedef struct ecr_aes_key {
+  _Alignas(16) uint8_t round[15][16]; /* round keys as in FIPS 197 5.2 */
+  uint64_t sliced[15][8];             /* the same as aes_portable.c wants them */
+  unsigned rounds;                    /* 10 or 14 */
+} ecr_aes_key;
+
+/* key_size: 16 or 32. Takes the same time for all keys. */
+void ecr_aes_key_init(ecr_aes_key *key, const uint8_t *bytes, size_t key_size);
+
+/* Independent blocks, by the processor's instructions where it has them. in may be out. */
+void ecr_aes_encrypt_blocks(const ecr_aes_key *key, const uint8_t *in, uint8_t *out, size_t blocks);
+void ecr_aes_decrypt_blocks(const ecr_aes_key *key, const uint8_t *in, uint8_t *out, size_t blocks);
+
+/* As ecr_hash_force_portable, for these two. */
+void ecr_aes_force_portable(int portable);
+
+void ecr_aes_portable_encrypt(const ecr_aes_key *key, const uint8_t *in, uint8_t *out,
+                              size_t blocks);
+void ecr_aes_portable_decrypt(const ecr_aes_key *key, const uint8_t *in, uint8_t *out,
+                              size_t blocks);
+void ecr_aes_x86_encrypt(const ecr_aes_key *key, const uint8_t *in, uint8_t *out, size_t blocks);
+void ecr_aes_x86_decrypt(const ecr_aes_key *key, const uint8_t *in, uint8_t *out, size_t blocks);
+
+/* The round keys alone. */
+void ecr_aes_expand(uint8_t round[15][16], unsigned *rounds, const uint8_t *key, size_t key_size);
+void ecr_aes_portable_sub_word(uint8_t p[4]);  /* SubWord (FIPS 197 5.2), in place */
+void ecr_aes_portable_slice(ecr_aes_key *key); /* sets sliced from round */
 
 #endif
