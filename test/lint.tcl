@@ -111,6 +111,18 @@ proc build {compiler} {
   return $found
 }
 
+# The big-number code finds the compiler's 128-bit products: 64-bit compilers all have them.
+proc check::u128 {} {
+  set found {}
+  if {[files crypto/cryptoInt.h] eq {}} return
+  foreach compiler {gcc clang aarch64-linux-gnu-gcc} {
+    if {[auto_execok $compiler] eq {}} continue
+    set output [exec $compiler -E -P -x c -I. - << "#include \"crypto/cryptoInt.h\"\nis ECR_U128"]
+    if {![regexp {is 1$} $output]} { lappend found "crypto/cryptoInt.h: no 128-bit products with $compiler" }
+  }
+  return $found
+}
+
 # Who may include whom.  A row: the files, the project's files that they may include beside those of
 # their own folder, and whether SQLite's headers are among what they may.
 set matrix {
@@ -237,7 +249,7 @@ proc check::readme {} {
 # -------------------------------------------------------------------------------------------------
 
 fconfigure stdout -encoding utf-8 -buffering line
-set names {format includes banned paths marks length readme gcc clang exports}
+set names {format includes banned paths marks length readme u128 gcc clang exports}
 if {[info exists env(CHECK)] && $env(CHECK) ne {}} { set names $env(CHECK) }
 set passed 0
 set failed 0

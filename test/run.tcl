@@ -6,7 +6,8 @@
 # that hangs (300), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
 #   # data: cities                  files that test/data.tcl fetches beforehand
-# and so may a C unit test, where `**` stands for `#`.
+# and so may a C unit test, where `**` stands for `#`; its `** also: nou128` asks for a second run, as the
+# Makefile builds it below nou128/.
 
 set root [file dirname [file dirname [file normalize [info script]]]]
 source $root/test/servers.tcl
@@ -83,7 +84,14 @@ proc note {what name reason} {
 proc unit_jobs {} {
   set jobs {}
   foreach source [glob -nocomplain $::root/test/unit/*.c] {
-    lappend jobs {*}[jobs $source $::build/unit/[file rootname [file tail $source]]]
+    set name [file rootname [file tail $source]]
+    lappend jobs {*}[jobs $source $::build/unit/$name]
+    if {[header $source also] eq "none"} continue
+    foreach variant [header $source also] {
+      foreach job [jobs $source $::build/$variant/unit/$name] {
+        lappend jobs [lreplace $job 0 0 "[lindex $job 0]\[$variant\]"]
+      }
+    }
   }
   return $jobs
 }
