@@ -61,7 +61,7 @@ proc random::sample {list n} {
 }
 
 namespace eval differential {
-  variable queries_a_round 100
+  variable queries_a_round 60
   variable null \x01                 ;# stands for no value that a table holds
   variable tables                    ;# of the round: a list of dicts, see make_table
   variable seen                      ;# what the planner did in how many queries
@@ -82,7 +82,7 @@ proc differential::run {driver queries} {
   set seed [setting EDB_SEED 1]
   set queries [setting EDB_QUERIES $queries]
   set rounds [expr {($queries + $queries_a_round - 1) / $queries_a_round}]
-  puts "seeds $seed to [expr {$seed + $rounds - 1}], $queries_a_round queries each"
+  puts "SQLite [sqlite3 -version], seeds $seed to [expr {$seed + $rounds - 1}], $queries_a_round queries each"
   foreach class [${driver}::classes] { set seen([lindex $class 0]) 0 }
   ${driver}::define
   for {set round 0} {$round < $rounds && $tester::failed < 20} {incr round} {
@@ -104,6 +104,7 @@ proc differential::round {driver seed queries} {
   variable tables
   reset_db
   db nullvalue $differential::null
+  execsql { PRAGMA synchronous = off }
   ${driver}::connect
   random::seed $seed
   set failed $tester::failed

@@ -166,7 +166,7 @@ proc differential::postgresql::disconnect {} {}
 proc differential::postgresql::sql {script} { psql $script }
 
 proc differential::postgresql::classes {} {
-  list {where {VIRTUAL TABLE INDEX \d+:.* WHERE }} {or {^MULTI-INDEX OR}} {limit {VIRTUAL TABLE INDEX .* LIMIT \S+$}} \
+  list {where {VIRTUAL TABLE INDEX \d+:.* WHERE }} {or {^MULTI-INDEX OR}} {limit {VIRTUAL TABLE INDEX .* LIMIT \?}} \
     {array { = ANY \(}} {count {VIRTUAL TABLE INDEX \d+:SELECT count\(}}
 }
 
@@ -387,10 +387,10 @@ proc differential::sqlite::connect {} {
 
 proc differential::sqlite::disconnect {} { remote close }
 
-proc differential::sqlite::sql {script} { remote eval $script }
+proc differential::sqlite::sql {script} { remote eval "BEGIN; $script; COMMIT" }
 
 proc differential::sqlite::classes {} {
-  list {where {VIRTUAL TABLE INDEX \d+:.* WHERE }} {or {^MULTI-INDEX OR}} {limit {VIRTUAL TABLE INDEX .* LIMIT \S+$}} \
+  list {where {VIRTUAL TABLE INDEX \d+:.* WHERE }} {or {^MULTI-INDEX OR}} {limit {VIRTUAL TABLE INDEX .* LIMIT \?}} \
     {list { IN \(\?}} {count {VIRTUAL TABLE INDEX \d+:SELECT count\(}}
 }
 
@@ -456,7 +456,12 @@ proc differential::sqlite::table {i} {
   for {set k [random::weighted {0 4 1 6 15 30 30 30 45 30}]} {$k > 0} {incr k -1} {
     set values [lmap column $columns {
       lassign $column - type is_key
-      if {$is_key eq {} && [random::chance 15]} { string cat NULL } else { value $type $k $is_key }
+      # SQLite takes NULL in a key, too, and several of them.
+      if {[lindex $type 0] ne "INTEGER" && [random::chance [expr {$is_key eq {} ? 15 : 8}]]} {
+        string cat NULL
+      } else {
+        value $type $k $is_key
+      }
     }]
     append sql "INSERT OR IGNORE INTO [name $table] VALUES ([join $values {, }]);\n"
   }
