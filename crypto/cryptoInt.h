@@ -208,4 +208,25 @@ void ecr_aes_expand(uint8_t round[15][16], unsigned *rounds, const uint8_t *key,
 void ecr_aes_portable_sub_word(uint8_t p[4]);  /* SubWord (FIPS 197 5.2), in place */
 void ecr_aes_portable_slice(ecr_aes_key *key); /* sets sliced from round */
 
+/* ---- Back ends of AES-GCM (gcm_*.c) -------------------------------------------------------------- */
+
+/* SP 800-38D 5.2.1.1: the counter has 32 bits; 1 is for the tag, the text begins at 2. */
+#define ECR_GCM_MAX (((uint64_t)1 << 36) - 32)
+
+static inline ecr_status ecr_gcm_check_seal(size_t n, size_t out_size) {
+  if (n > ECR_GCM_MAX) return ECR_TOO_LONG;
+  return out_size < ECR_TAG || out_size - ECR_TAG < n ? ECR_SHORT : ECR_OK;
+}
+
+static inline ecr_status ecr_gcm_check_open(size_t n, size_t out_size) {
+  if (n < ECR_TAG) return ECR_SHORT;
+  if (n - ECR_TAG > ECR_GCM_MAX) return ECR_TOO_LONG;
+  return out_size < n - ECR_TAG ? ECR_SHORT : ECR_OK;
+}
+
+/* AES-128 and AES-256. Those of an instruction set exist where the compiler has it; aead.c asks
+** cpu.c before it hands one out. */
+extern const ecr_aead ecr_gcm_portable[2], ecr_gcm_openssl[2];
+extern const ecr_aead ecr_gcm_aesni[2], ecr_gcm_vaes256[2], ecr_gcm_vaes512[2], ecr_gcm_armv8[2];
+
 #endif
