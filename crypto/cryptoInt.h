@@ -224,9 +224,85 @@ static inline ecr_status ecr_gcm_check_open(size_t n, size_t out_size) {
   return out_size < n - ECR_TAG ? ECR_SHORT : ECR_OK;
 }
 
+/* Whether a tag is right; where not, n bytes of out are zeroed. Whoever sent the record learns which,
+** so that it may decide a branch. */
+int ecr_aead_accept(const uint8_t tag[ECR_TAG], const uint8_t *sent, uint8_t *out, size_t n);
+
 /* AES-128 and AES-256. Those of an instruction set exist where the compiler has it; aead.c asks
 ** cpu.c before it hands one out. */
 extern const ecr_aead ecr_gcm_portable[2], ecr_gcm_openssl[2];
 extern const ecr_aead ecr_gcm_aesni[2], ecr_gcm_vaes256[2], ecr_gcm_vaes512[2], ecr_gcm_armv8[2];
+extern const ecr_aead ecr_chacha20poly1305_portable, ecr_chacha20poly1305_avx2;
+
+int ecr_openssl_found(void);            /* whether libcrypto is there; loads it */
+extern const char *ecr_openssl_library; /* for tests: the only name to look for, unless NULL */
+
+/* Poly1305 (poly1305.c): RFC 8439 2.5 over blocks that are padded with zeros. Wipe it. */
+typedef struct ecr_poly1305 {
+  uint64_t r[5], r2[5], h[5];
+  uint8_t s[16];
+} ecr_poly1305;
+
+void ecr_poly1305_init(ecr_poly1305 *p, const uint8_t key[32]);
+void ecr_poly1305_padded(ecr_poly1305 *p, const uint8_t *in, size_t n);
+void ecr_poly1305_tag(ecr_poly1305 *p, uint8_t tag[ECR_TAG]);
+
+/* GHASH (ghash_portable.c): one half of the key, or their sum, made ready to multiply with. */
+typedef struct ecr_ghash_factor {
+  uint64_t part[4], top[4];
+} ecr_ghash_factor;
+
+typedef struct ecr_ghash_key {
+  ecr_ghash_factor low, high, middle;
+} ecr_ghash_key;
+
+void ecr_ghash_init(ecr_ghash_key *key, const uint8_t h[16]);
+
+/* Takes n bytes, padded with zeros to whole blocks, into the hash; acc[1] holds its first 8 bytes, both
+** big-endian. */
+void ecr_ghash(const ecr_ghash_key *key, uint64_t acc[2], const uint8_t *p, size_t n);
+
+/* ---- Elliptic curves (ec.c, ecdsa.c, order.c, invert.c, p256.c, p384.c) ------------------------------ */
+
+/* Numbers are words of 64 bits, the lowest first, as many as the curve has limbs. */
+#define ECR_EC_LIMBS 6
+
+/* The points 1, 3, 5, … 127 × G, x and y in Montgomery's form (tables.tcl makes them). */
+#define ECR_EC_G_WIDTH 8
+#define ECR_EC_G_ODD (1 << (ECR_EC_G_WIDTH - 2))
+extern const uint64_t ecr_p256_g[ECR_EC_G_ODD][2 * 4], ecr_p384_g[ECR_EC_G_ODD][2 * 6];
+
+typedef struct ecr_ec {
+  int limbs;
+  const uint64_t *order;    /* n */
+  const uint64_t *order_rr; /* R² mod n, R = 2^(64 × limbs) */
+  uint64_t order_n0;        /* -1 / n mod 2^64 */
+
+  /* Scalars are 1 to n - 1, points ecr_ec_size × 2 + 1 bytes that begin with any byte. */
+  void (*public_point)(uint8_t *point, const uint64_t *scalar);
+  int (*has_point)(const uint8_t *point);
+  int (*ecdh)(uint8_t *out, const uint8_t *point, const uint64_t *scalar); /* 0: no such point */
+  /* Whether the x coordinate of u1 × G + u2 × point is r modulo n, in a time that depends on them.
+  ** ECR_INVALID: no such point. */
+  ecr_status (*verify)(const uint8_t *point, const uint64_t *u1, const uint64_t *u2,
+                       const uint64_t *r);
+} ecr_ec;
+
+extern const ecr_ec ecr_ec_p256, ecr_ec_p384;
+const ecr_ec *ecr_ec_get(ecr_curve curve); /* NULL for none */
+
+/* r = the number in big-endian bytes, as many as the order has. All ones where it is 1 to n - 1, else 0. */
+uint64_t ecr_order_load(const ecr_ec *ec, uint64_t *r, const uint8_t *p);
+/* r = a × b / R mod n, for a below R and b below n. */
+void ecr_order_mul(const ecr_ec *ec, uint64_t *r, const uint64_t *a, const uint64_t *b);
+/* r = 1 / a mod n, for a from 1 to n - 1, in a time that depends on a. */
+void ecr_order_invert_public(const ecr_ec *ec, uint64_t *r, const uint64_t *a);
+
+/* ---- Ed25519 (ed25519.c, ed25519_table.c) --------------------------------------------------------- */
+
+/* The points 1, 3, 5, … 127 × B: y + x, y - x, 2dxy in radix 2^51 (tables.tcl makes them). */
+#define ECR_ED25519_WIDTH 8
+#define ECR_ED25519_ODD (1 << (ECR_ED25519_WIDTH - 2))
+extern const uint64_t ecr_ed25519_b[ECR_ED25519_ODD][3][5];
 
 #endif
