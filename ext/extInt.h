@@ -255,7 +255,14 @@ struct Plan {
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* The plan that reads every row's identity and nothing else. */
 int plan_identities(Table *table, Plan **plan);
+/* Whether there is an IS NULL or IS NOT NULL among its conditions. */
+int plan_asks_null(const Plan *plan);
 void plans_free(Table *table);
+
+/* ---- outer.c: outer joins ------------------------------------------------------------------- */
+
+/* 0 where no running statement can have an outer join. */
+int outer_join_possible(sqlite3 *db);
 
 /* ---- ship.c: values against remote columns -------------------------------------------------- */
 
@@ -267,6 +274,7 @@ typedef struct Sql {
   int count, size;
   void **owned; /* memory that parameters point into */
   int owned_count, owned_size;
+  int outer; /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
   int rc;
 } Sql;
 

@@ -114,7 +114,9 @@ static void plan_columns(const Table *table, sqlite3_uint64 used, Plan *plan) {
 
 /* ---- Conditions ------------------------------------------------------------------------------------ */
 
-static int has_argument(int op) { return op != SQLITE_INDEX_CONSTRAINT_ISNULL; }
+static int has_argument(int op) {
+  return op != SQLITE_INDEX_CONSTRAINT_ISNULL && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+}
 
 /* The definition's column for one of the virtual table's: the rowid is the key. -2 for none. */
 static int definition_column(const Table *table, int column) {
@@ -213,6 +215,8 @@ static double term_selectivity(const Term *term) {
     return term->in ? 0.05 : 0.01;
   case SQLITE_INDEX_CONSTRAINT_ISNULL:
     return 0.05;
+  case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+    return 0.9;
   default:
     return 0.25;
   }
@@ -253,6 +257,13 @@ static Plan *plan_new(const Definition *d, int constraints) {
   if (plan->fetch && plan->slot && plan->terms) return plan;
   plan_free(plan);
   return NULL;
+}
+
+int plan_asks_null(const Plan *plan) {
+  for (int i = 0; i < plan->count; i++) {
+    if (!has_argument(plan->terms[i].op)) return 1;
+  }
+  return 0;
 }
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {

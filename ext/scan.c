@@ -138,6 +138,7 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
   int rc = scan_server(table, &server, &message);
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
   sql_begin(&sql, table->definition.driver);
+  sql.outer = plan_asks_null(plan) && outer_join_possible(table->edb->db);
   Shipped shipped = deparse_select(&sql, &table->definition, plan, values);
   if (shipped == SHIP_NEVER) {
     *never = 1;

@@ -48,10 +48,7 @@ static int null_possible(const Definition *d, const edb_type *type) {
 
 int ship_possible(const Definition *d, const edb_type *type, int op, const char *collation) {
   if (type == NULL) type = &integer_identity;
-  /* SQLite (3.40 to 3.54 at least) takes this one from the ON of a LEFT JOIN, too, and offers it to
-  ** the table on the left, all of whose rows are wanted; as it does with each operator that only
-  ** virtual tables are offered: <>, IS NOT, LIKE, GLOB. */
-  if (op == OP(ISNOTNULL)) return 0;
+  if (op == OP(ISNOTNULL)) return 1;
   if (op == OP(ISNULL)) return null_possible(d, type);
   if (type->compare == EDB_COMPARE_NONE) return 0;
   if (!is_range(op) && op != OP(EQ) && op != OP(IS)) return 0;
@@ -90,15 +87,16 @@ static Shipped send(const Condition *c, int op, const edb_value *value) {
   return SHIP_SENT;
 }
 
-static Shipped send_null(const Condition *c, const Definition *d) {
+static Shipped send_null(const Condition *c, const Definition *d, int negated) {
   sqlite3_str *out = c->sql->text;
   int nan_is_text = c->type->declared == EDB_DECLARED_NUMERIC && d->decimal_text;
   if (c->type->is_null && !nan_is_text) {
+    if (negated) sqlite3_str_appendall(out, "NOT ");
     sqlite3_str_appendall(out, "(");
     append_template(out, c->type->is_null, c->column);
     sqlite3_str_appendall(out, ")");
   } else {
-    sqlite3_str_appendf(out, "%s IS NULL", c->column);
+    sqlite3_str_appendf(out, "%s IS %sNULL", c->column, negated ? "NOT " : "");
   }
   return SHIP_SENT;
 }
@@ -319,6 +317,8 @@ static Shipped bound(const edb_type *type, int op, sqlite3_value *v, int *op_out
   if (is_time(type->compare)) return bound_time(type, op, v, op_out, value);
   if (type->compare == EDB_COMPARE_SQLITE) {
     *value = value_parameter(v);
+    /* An INTEGER PRIMARY KEY is not found by this real, which any other column equals. */
+    if (value->kind == EDB_F64 && value->as.f64 == -TWO_63) *value = integer_value(INT64_MIN);
     return value->kind == EDB_BYTES ? SHIP_SKIP : SHIP_SENT;
   }
   return equal_text(type, v, value);
@@ -447,10 +447,10 @@ Shipped ship_term(Sql *sql, const Definition *d, const Term *term, sqlite3_value
   Shipped shipped;
   int parameters = sql->count;
   if (column == NULL) return SHIP_FAIL;
-  if (term->op == OP(ISNULL)) {
-    shipped = send_null(&c, d);
+  if (term->op == OP(ISNULL) || term->op == OP(ISNOTNULL)) {
+    shipped = sql->outer ? SHIP_SKIP : send_null(&c, d, term->op == OP(ISNOTNULL));
   } else if (term->op == OP(IS) && value && sqlite3_value_type(value) == SQLITE_NULL) {
-    shipped = null_possible(d, type) ? send_null(&c, d) : SHIP_SKIP;
+    shipped = null_possible(d, type) ? send_null(&c, d, 0) : SHIP_SKIP;
   } else if (term->in) {
     shipped = value ? ship_list(&c, value) : send_typical_list(&c);
   } else {
