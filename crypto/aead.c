@@ -17,7 +17,7 @@ static int has_aesni(const ecr_cpu *cpu) {
 static int has_vaes256(const ecr_cpu *cpu) { return cpu->vaes256; }
 static int has_vaes512(const ecr_cpu *cpu) { return cpu->vaes512; }
 static int has_avx2(const ecr_cpu *cpu) { return cpu->avx2; }
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
 static int has_armv8(const ecr_cpu *cpu) { return cpu->arm_aes && cpu->arm_pmull; }
 #endif
 
@@ -40,7 +40,7 @@ static const struct row {
     {ECR_AES_256_GCM, &ecr_gcm_vaes256[1], has_vaes256},
     {ECR_AES_256_GCM, &ecr_gcm_aesni[1], has_aesni},
     {ECR_CHACHA20_POLY1305, &ecr_chacha20poly1305_avx2, has_avx2},
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
     {ECR_AES_128_GCM, &ecr_gcm_armv8[0], has_armv8},
     {ECR_AES_256_GCM, &ecr_gcm_armv8[1], has_armv8},
 #endif
