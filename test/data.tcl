@@ -3,7 +3,7 @@
 #   data::load_countries $server      table countries      (249)    a dict of servers::start or
 #   data::load_subdivisions $server   table subdivisions   (5,000)  of server_dict
 #   data::load_languages $server      table languages      (7,900)
-#   data::load_cities $server         table cities         (138,398)
+#   data::load_cities $server         table cities         (135,233)
 #
 # Each creates the table in the server's database, with its key.  A suite that loads cities says
 # `# data: cities` in its head, so that the runner fetches them first or skips it with the reason.
