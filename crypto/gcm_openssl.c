@@ -32,8 +32,8 @@ typedef struct EVP_CIPHER EVP_CIPHER;
 typedef struct EVP_CIPHER_CTX EVP_CIPHER_CTX;
 
 static struct functions {
-  EVP_CIPHER_CTX *(*new)(void);
-  void (*free)(EVP_CIPHER_CTX *);
+  EVP_CIPHER_CTX *(*context_new)(void);
+  void (*context_free)(EVP_CIPHER_CTX *);
   const EVP_CIPHER *(*aes_128_gcm)(void);
   const EVP_CIPHER *(*aes_256_gcm)(void);
   int (*init)(EVP_CIPHER_CTX *, const EVP_CIPHER *, void *engine, const unsigned char *key,
@@ -49,8 +49,8 @@ static const struct symbol {
   const char *name;
   size_t at;
 } symbols[] = {
-    {"EVP_CIPHER_CTX_new", offsetof(struct functions, new)},
-    {"EVP_CIPHER_CTX_free", offsetof(struct functions, free)},
+    {"EVP_CIPHER_CTX_new", offsetof(struct functions, context_new)},
+    {"EVP_CIPHER_CTX_free", offsetof(struct functions, context_free)},
     {"EVP_aes_128_gcm", offsetof(struct functions, aes_128_gcm)},
     {"EVP_aes_256_gcm", offsetof(struct functions, aes_256_gcm)},
     {"EVP_CipherInit_ex", offsetof(struct functions, init)},
@@ -164,8 +164,8 @@ static ecr_status open(ecr_aead_context *context, const uint8_t nonce[ECR_NONCE]
 static void clear(ecr_aead_context *context) {
   openssl_key *key = key_of(context);
   if (ecr_openssl_found()) {
-    evp.free(key->decrypt);
-    evp.free(key->encrypt);
+    evp.context_free(key->decrypt);
+    evp.context_free(key->encrypt);
   }
   memset(key, 0, sizeof *key);
 }
@@ -175,8 +175,8 @@ static ecr_status init(ecr_aead_context *context, const uint8_t *bytes, int is_2
   memset(key, 0, sizeof *key);
   if (!ecr_openssl_found()) return ECR_NOT_FOUND;
   const EVP_CIPHER *cipher = is_256 ? evp.aes_256_gcm() : evp.aes_128_gcm();
-  key->decrypt = evp.new();
-  key->encrypt = evp.new();
+  key->decrypt = evp.context_new();
+  key->encrypt = evp.context_new();
   if (key->decrypt && key->encrypt && evp.init(key->decrypt, cipher, NULL, bytes, NULL, 0) == 1 &&
       evp.init(key->encrypt, cipher, NULL, bytes, NULL, 1) == 1) {
     return ECR_OK;
