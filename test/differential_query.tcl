@@ -7,6 +7,14 @@
 
 namespace eval differential {
   variable bound                     ;# the query's variables so far
+  # Where numbers and moments of one kind meet those of another.
+  variable number_edges {0.5 1.5 -0.5 2.5 1e19 -1e19 9e999 -9e999 9223372036854775807 9223372036854775808.0 -9223372036854775808
+    -9223372036854775808.0 9223372036854774784.0 9007199254740993 9007199254740992.0 -9007199254740993 9007199254740991
+    100000000000000001 1e17 0 1 -0.0 '1' '1.5' ' 2 ' '9007199254740993' 1e-320 1.7976931348623157e308 -1e308}
+  variable moment_edges {'2020-01-01' '2020-01-02' '2020-01-02x' '2020-01-02 00:00:00' '2020-01-02 03:04:05' '2020-01-02 03:04:02Z'
+    '2020-01-02 03:04:01.5' '2020-01-02 03:04:01.5Z' '2020-01-02T03:04:05' '2020-01-01 03:04' '2020-01-32' '2020-01' '2020'
+    '0000-01-01' '0001-01-01' '0001-01-01 00:00:00' '9999-12-31' '9999-12-31 23:59:59.999999' '9999-12-31x' '10000-01-01'
+    'infinity' '-infinity' '0044-03-15 BC' '03:04:02' '03:04:02.5' '24:00:00' 2020 ''}
   # Values that belong to nobody.
   variable edges {NULL '' 0 1 -1 '0' '00' ' 1 ' '1.0' 1.0 '1e0' 'abc' 'ABC' 'abc ' 'é' x'' x'30' x'616263' 0.5 1.5 -0.0
     1e308 -1e308 9e999 -9e999 5e-324 9223372036854775807 -9223372036854775808 9223372036854775808.0
@@ -32,11 +40,24 @@ proc differential::query {} {
 # An SQL literal that has to do with the column.
 proc differential::constant {column} {
   variable edges
+  variable number_edges
+  variable moment_edges
   set values [dict get $column values]
-  if {$values eq {} || [random::chance 25]} { return [random::pick [literals $edges]] }
-  set value [random::pick $values]
   set class [dict get $column class]
-  if {[random::chance [expr {$class in {date time datetime} ? 45 : 65}]]} { return $value }
+  if {$values eq {} || [random::chance 25]} {
+    if {[random::chance 40]} {
+      set list $edges
+    } elseif {$class in {int real numeric}} {
+      set list $number_edges
+    } elseif {$class in {date time datetime}} {
+      set list $moment_edges
+    } else {
+      set list $edges
+    }
+    return [random::pick [literals $list]]
+  }
+  set value [random::pick $values]
+  if {[random::chance [expr {$class eq "text" ? 65 : 45}]]} { return $value }
   literal [lindex [db eval "SELECT quote([changed $value $class])"] 0]
 }
 
@@ -46,7 +67,7 @@ proc differential::changed {value class} {
   if {$type eq "text" && $class in {date time datetime} && [random::chance 70]} { set type moment }
   switch $type {
     integer - real {
-      set form [random::pick {{%s + 1} {%s - 1} {%s + 0.5} {CAST(%s AS TEXT)} {CAST(%s AS REAL)} {-(%s)} {' ' || %s} {%s * 1.0000000001}
+      set form [random::pick {{%s + 1} {%s - 1} {%s + 0.5} {%s + 0.5} {%s - 0.5} {CAST(%s AS INTEGER) + 1} {CAST(%s AS INTEGER) - 1} {CAST(%s AS TEXT)} {CAST(%s AS REAL)} {-(%s)} {' ' || %s} {%s * 1.0000000001}
         {CAST(%s AS INTEGER)} {%s || '.0'} {%s || 'x'}}]
     }
     text {
@@ -178,6 +199,10 @@ proc differential::condition_columns {column c scope} {
 }
 
 proc differential::condition_collate {column c scope} {
+  if {[random::chance 75]} {
+    set column [random::pick [of_class $scope text]]
+    set c [dict get $column sql]
+  }
   set collation [random::pick {NOCASE NOCASE RTRIM BINARY}]
   switch [random::weighted {right 4 left 4 in 2 like 1}] {
     right { return "$c [operator] [operand $column] COLLATE $collation" }
