@@ -41,7 +41,7 @@ typedef struct rsa_key {
 /* libcrypto's functions: the low-level ones, which 1.1 and 3 both have. */
 static struct {
   void *(*bn_new)(void), *(*bn_bin2bn)(const uint8_t *, int, void *), *(*bn_ctx_new)(void);
-  int (*bn_bn2bin)(const void *, uint8_t *), (*bn_bn2binpad)(const void *, uint8_t *, int);
+  int (*bn_bn2bin)(const void *, uint8_t *);
   int (*bn_num_bits)(const void *), (*bn_add_word)(void *, unsigned long);
   int (*bn_sub_word)(void *, unsigned long), (*bn_sub)(void *, const void *, const void *);
   int (*bn_mul)(void *, const void *, const void *, void *);
@@ -72,7 +72,6 @@ static inline int rsa_peer_open(void) {
   PEER(lib.bn_bin2bn, "BN_bin2bn");
   PEER(lib.bn_ctx_new, "BN_CTX_new");
   PEER(lib.bn_bn2bin, "BN_bn2bin");
-  PEER(lib.bn_bn2binpad, "BN_bn2binpad");
   PEER(lib.bn_num_bits, "BN_num_bits");
   PEER(lib.bn_add_word, "BN_add_word");
   PEER(lib.bn_sub_word, "BN_sub_word");
