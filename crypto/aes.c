@@ -18,19 +18,20 @@ void ecr_aes_expand(uint8_t round[15][16], unsigned *rounds, const uint8_t *key,
   uint8_t rcon = 1;
   *rounds = (unsigned)words + 6;
   memcpy(w, key, key_size);
-  for (size_t i = words; i < 4 * ((size_t)*rounds + 1); i++) {
+  for (size_t i = words, at = 0; i < 4 * ((size_t)*rounds + 1); i++) {
     memcpy(t, w[i - 1], 4);
-    if (i % words == 0) {
+    if (at == 0) {
       const uint8_t first = t[0];
       memmove(t, t + 1, 3);
       t[3] = first;
       ecr_aes_portable_sub_word(t);
       t[0] ^= rcon;
       rcon = (uint8_t)(rcon << 1 ^ (rcon >> 7) * 0x1b);
-    } else if (words == 8 && i % 8 == 4) {
+    } else if (words == 8 && at == 4) {
       ecr_aes_portable_sub_word(t);
     }
     for (int j = 0; j < 4; j++) w[i][j] = w[i - words][j] ^ t[j];
+    if (++at == words) at = 0; /* at: i modulo words */
   }
   ecr_wipe(t, sizeof t);
 }
