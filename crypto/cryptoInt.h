@@ -80,8 +80,15 @@ static inline uint64_t ecr_sub(uint64_t a, uint64_t b, uint64_t *borrow) {
 #endif
 }
 
+/* v, of which the compiler then knows nothing: a mask that it knew to be all ones or 0 it may select
+** with by a branch. */
+static inline uint64_t ecr_hide(uint64_t v) {
+  __asm__("" : "+r"(v));
+  return v;
+}
+
 /* All ones where v is not 0, else 0; and the opposite. Without a branch. */
-static inline uint64_t ecr_mask_nonzero(uint64_t v) { return 0 - ((v | (0 - v)) >> 63); }
+static inline uint64_t ecr_mask_nonzero(uint64_t v) { return ecr_hide(0 - ((v | (0 - v)) >> 63)); }
 static inline uint64_t ecr_mask_zero(uint64_t v) { return ~ecr_mask_nonzero(v); }
 
 /* Big-endian bytes and words. */
@@ -272,11 +279,16 @@ void ecr_ghash(const ecr_ghash_key *key, uint64_t acc[2], const uint8_t *p, size
 #define ECR_EC_G_ODD (1 << (ECR_EC_G_WIDTH - 2))
 extern const uint64_t ecr_p256_g[ECR_EC_G_ODD][2 * 4], ecr_p384_g[ECR_EC_G_ODD][2 * 6];
 
-typedef struct ecr_ec {
+/* A modulus n that is odd, of 4 or 6 limbs. */
+typedef struct ecr_order {
   int limbs;
-  const uint64_t *order;    /* n */
-  const uint64_t *order_rr; /* R² mod n, R = 2^(64 × limbs) */
-  uint64_t order_n0;        /* -1 / n mod 2^64 */
+  uint64_t n[ECR_EC_LIMBS];
+  uint64_t rr[ECR_EC_LIMBS]; /* R² mod n, R = 2^(64 × limbs) */
+  uint64_t n0;               /* -1 / n mod 2^64 */
+} ecr_order;
+
+typedef struct ecr_ec {
+  const ecr_order *order;
 
   /* Scalars are 1 to n - 1, points ecr_ec_size × 2 + 1 bytes that begin with any byte. */
   void (*public_point)(uint8_t *point, const uint64_t *scalar);
@@ -292,11 +304,15 @@ extern const ecr_ec ecr_ec_p256, ecr_ec_p384;
 const ecr_ec *ecr_ec_get(ecr_curve curve); /* NULL for none */
 
 /* r = the number in big-endian bytes, as many as the order has. All ones where it is 1 to n - 1, else 0. */
-uint64_t ecr_order_load(const ecr_ec *ec, uint64_t *r, const uint8_t *p);
+uint64_t ecr_order_load(const ecr_order *order, uint64_t *r, const uint8_t *p);
 /* r = a × b / R mod n, for a below R and b below n. */
-void ecr_order_mul(const ecr_ec *ec, uint64_t *r, const uint64_t *a, const uint64_t *b);
+void ecr_order_mul(const ecr_order *order, uint64_t *r, const uint64_t *a, const uint64_t *b);
 /* r = 1 / a mod n, for a from 1 to n - 1, in a time that depends on a. */
-void ecr_order_invert_public(const ecr_ec *ec, uint64_t *r, const uint64_t *a);
+void ecr_order_invert_public(const ecr_order *order, uint64_t *r, const uint64_t *a);
+/* The width-w non-adjacent form of k, w at most 8: digits that are 0 or odd and below 2^(w-1) either way,
+** of which w next to each other hold at most one that is not 0; 64 × limbs + 1 of them. How many are left
+** without the zeros at the end. In a time that depends on k. */
+int ecr_non_adjacent_public(int8_t *digits, const uint64_t *k, int limbs, int w);
 
 /* ---- Ed25519 (ed25519.c, ed25519_table.c) --------------------------------------------------------- */
 

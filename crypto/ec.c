@@ -15,7 +15,7 @@ const ecr_ec *ecr_ec_get(ecr_curve curve) {
 
 /* Whether the scalar is 1 to order - 1 is known to who is told ECR_INVALID; nothing else of it is. */
 static int load_scalar(const ecr_ec *ec, uint64_t *k, const uint8_t *scalar) {
-  uint64_t right = ecr_order_load(ec, k, scalar);
+  uint64_t right = ecr_order_load(ec->order, k, scalar);
   ecr_declassify(&right, sizeof(right));
   return right != 0;
 }

@@ -49,7 +49,7 @@ static void integer(reader *in, uint8_t *out, size_t n) {
 
 /* r and s, each 1 to order - 1. */
 static int signature_read(const ecr_ec *ec, uint64_t *r, uint64_t *s, const uint8_t *p, size_t n) {
-  const size_t size = 8 * (size_t)ec->limbs;
+  const size_t size = 8 * (size_t)ec->order->limbs;
   uint8_t r_bytes[8 * ECR_EC_LIMBS], s_bytes[8 * ECR_EC_LIMBS];
   reader outer = {p, n, 0, 0}, in = {NULL, 0, 0, 0};
   in.p = content(&outer, 0x30, &in.n);
@@ -57,16 +57,16 @@ static int signature_read(const ecr_ec *ec, uint64_t *r, uint64_t *s, const uint
   integer(&in, r_bytes, size);
   integer(&in, s_bytes, size);
   if (in.bad || in.i != in.n) return 0;
-  return (ecr_order_load(ec, r, r_bytes) & ecr_order_load(ec, s, s_bytes)) != 0;
+  return (ecr_order_load(ec->order, r, r_bytes) & ecr_order_load(ec->order, s, s_bytes)) != 0;
 }
 
 /* FIPS 186-5 6.4.1: the leftmost bits of the hash, as many as the order has. */
 static void hash_read(const ecr_ec *ec, uint64_t *e, const uint8_t *hash, size_t n) {
-  const size_t size = 8 * (size_t)ec->limbs;
+  const size_t size = 8 * (size_t)ec->order->limbs;
   uint8_t bytes[8 * ECR_EC_LIMBS] = {0};
   if (n > size) n = size;
   if (n) memcpy(bytes + size - n, hash, n);
-  (void)ecr_order_load(ec, e, bytes); /* order or more is right for ecr_order_mul */
+  (void)ecr_order_load(ec->order, e, bytes); /* order or more is right for ecr_order_mul */
 }
 
 ecr_status ecr_ecdsa_verify(ecr_curve curve, const uint8_t *point, size_t point_size,
@@ -80,9 +80,9 @@ ecr_status ecr_ecdsa_verify(ecr_curve curve, const uint8_t *point, size_t point_
   }
   hash_read(ec, e, hash, hash_size);
   /* s = 1 / s in Montgomery's form; then each product is a plain number. */
-  ecr_order_invert_public(ec, s, s);
-  ecr_order_mul(ec, s, s, ec->order_rr);
-  ecr_order_mul(ec, u1, e, s);
-  ecr_order_mul(ec, u2, r, s);
+  ecr_order_invert_public(ec->order, s, s);
+  ecr_order_mul(ec->order, s, s, ec->order->rr);
+  ecr_order_mul(ec->order, u1, e, s);
+  ecr_order_mul(ec->order, u2, r, s);
   return ec->verify(point, u1, u2, r);
 }

@@ -74,7 +74,7 @@ static inline void fe_sub(fe *r, const fe *a, const fe *b) {
   for (int i = 1; i < 5; i++) r->v[i] = a->v[i] + UINT64_C(0xffffffffffffe) - b->v[i];
 }
 
-/* a - b + 4p, for b the sum of two tight ones. */
+/* a - b + 4p, for b the sum or difference of two tight ones, a tight or the sum of two. */
 static inline void fe_sub_loose(fe *r, const fe *a, const fe *b) {
   r->v[0] = a->v[0] + UINT64_C(0x1fffffffffffb4) - b->v[0];
   for (int i = 1; i < 5; i++) r->v[i] = a->v[i] + UINT64_C(0x1ffffffffffffc) - b->v[i];

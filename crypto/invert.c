@@ -168,16 +168,16 @@ static void adjust(int64_t *d, int n, int64_t sign, int64_t add, const int64_t *
   }
 }
 
-void ecr_order_invert_public(const ecr_ec *ec, uint64_t *r, const uint64_t *a) {
+void ecr_order_invert_public(const ecr_order *order, uint64_t *r, const uint64_t *a) {
   int64_t modulus[LIMBS62], f[LIMBS62], g[LIMBS62], d[LIMBS62] = {0}, e[LIMBS62] = {1}, any,
                                                     eta = -1;
-  const int n = ec->limbs == 4 ? 5 : LIMBS62;
-  const uint64_t inverse = (0 - ec->order_n0) & MASK62;
+  const int n = order->limbs == 4 ? 5 : LIMBS62;
+  const uint64_t inverse = (0 - order->n0) & MASK62;
   int length = n;
   matrix t;
-  to_62(modulus, ec->order, ec->limbs);
-  to_62(f, ec->order, ec->limbs);
-  to_62(g, a, ec->limbs);
+  to_62(modulus, order->n, order->limbs);
+  to_62(f, order->n, order->limbs);
+  to_62(g, a, order->limbs);
   do {
     eta = steps(eta, (uint64_t)f[0], (uint64_t)g[0], &t);
     update_de(d, e, n, &t, modulus, inverse);
@@ -196,5 +196,5 @@ void ecr_order_invert_public(const ecr_ec *ec, uint64_t *r, const uint64_t *a) {
   if (d[n - 1] < 0) adjust(d, n, 1, 1, modulus);
   if (f[length - 1] < 0) adjust(d, n, -1, 0, modulus);
   if (d[n - 1] < 0) adjust(d, n, 1, 1, modulus);
-  from_62(r, d, ec->limbs);
+  from_62(r, d, order->limbs);
 }

@@ -1,6 +1,6 @@
 /*
 ** weierstrass.h: y² = x³ - 3x + b over the field that was included before: p256.c and p384.c include it
-** once each, having defined curve_b, curve_g (below) and CURVE, the name of the table of functions.
+** once each, having defined curve_b, curve_order, curve_g and CURVE, the name of the table of functions.
 **
 ** A point is Jacobian: x / z², y / z³, at infinity where z is 0. Doubling and adding are 4M + 4S and
 ** 11M + 3S (7M + 3S … 8M + 3S for an affine summand).
@@ -291,29 +291,6 @@ static void add_affine_public(jacobian *r, const jacobian *a, const affine *b) {
   }
 }
 
-/* The width-w non-adjacent form of k: digits that are 0 or odd and below 2^(w-1) either way, of which w next
-** to each other hold at most one that is not 0. The number of digits. */
-static int non_adjacent(int8_t digits[BITS + 1], const uint64_t *scalar, int w) {
-  uint64_t k[LIMBS + 2] = {0};
-  int n = 0, carry = 0;
-  for (int i = 0; i < LIMBS; i++) k[i] = scalar[i];
-  for (int i = 0; i <= BITS; i++) digits[i] = 0;
-  for (int i = 0; i <= BITS;) {
-    uint64_t v = k[i / 64] >> (i % 64);
-    if (i % 64 > 64 - w) v |= k[i / 64 + 1] << (64 - i % 64);
-    if ((int)(v & 1) == carry) {
-      i++;
-      continue;
-    }
-    int value = (int)(v & ((UINT64_C(1) << w) - 1)) + carry;
-    carry = value >> (w - 1);
-    digits[i] = (int8_t)(value - (carry << w));
-    n = i + 1;
-    i += w;
-  }
-  return n;
-}
-
 /* Q, 3Q, 5Q, … */
 static void odd_multiples(cached table[Q_ODD], const affine *q) {
   jacobian t = {q->x, q->y, fe_one}, two;
@@ -333,7 +310,8 @@ static void multiply_both(jacobian *r, const uint64_t *u1, const uint64_t *u2, c
   cached table[Q_ODD], c;
   affine g;
   int8_t g_digits[BITS + 1], q_digits[BITS + 1];
-  int n = non_adjacent(g_digits, u1, ECR_EC_G_WIDTH), m = non_adjacent(q_digits, u2, Q_WIDTH);
+  int n = ecr_non_adjacent_public(g_digits, u1, LIMBS, ECR_EC_G_WIDTH),
+      m = ecr_non_adjacent_public(q_digits, u2, LIMBS, Q_WIDTH);
   odd_multiples(table, q);
   r->x = r->y = r->z = zero;
   for (int i = (n > m ? n : m) - 1; i >= 0; i--) {
@@ -375,14 +353,13 @@ static ecr_status curve_verify(const uint8_t *point, const uint64_t *u1, const u
     if (fe_zero_mask(&t)) return ECR_OK;
     uint64_t unused;
     unsigned char carry = 0, below = 0;
-    for (int i = 0; i < LIMBS; i++) carry = ecr_addc(carry, r[i], curve_order[i], &x.v[i]);
+    for (int i = 0; i < LIMBS; i++) carry = ecr_addc(carry, r[i], curve_order.n[i], &x.v[i]);
     for (int i = 0; i < LIMBS; i++) below = ecr_subb(below, x.v[i], fe_p[i], &unused);
     if (carry || !below) break;
   }
   return ECR_REFUSED;
 }
 
-const ecr_ec CURVE = {LIMBS,        curve_order,     curve_order_rr, curve_order_n0,
-                      curve_public, curve_has_point, curve_ecdh,     curve_verify};
+const ecr_ec CURVE = {&curve_order, curve_public, curve_has_point, curve_ecdh, curve_verify};
 
 #endif
