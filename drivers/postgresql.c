@@ -89,7 +89,7 @@ static int execute(void *connection, const char *sql, const edb_parameter *param
   if (rc != EDB_OK) return rc;
   if (n == 0) {
     c->unnamed++;
-    rc = pg_sent(c, pq.sendQueryParams(c->pq, sql, 0, NULL, NULL, NULL, NULL, 1));
+    rc = pg_sent(c, pq.sendQueryParams(c->pq, sql, 0, NULL, NULL, NULL, NULL, 0));
     if (rc != EDB_OK) return rc;
     pq.setSingleRowMode(c->pq);
     return pg_affected(c, affected);

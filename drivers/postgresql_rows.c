@@ -56,7 +56,7 @@ static int failed(pg_rows *r, PGresult *result) {
   pq.clear(result);
   edb_error why = c->error;
   int rest = pg_drain(c);
-  if (rc == EDB_CLOSED || rest == EDB_OK || rest != EDB_CLOSED) c->error = why;
+  if (rc == EDB_CLOSED || rest != EDB_CLOSED) c->error = why;
   return ended(r, (int)c->error.code);
 }
 

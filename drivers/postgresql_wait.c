@@ -39,15 +39,17 @@ int64_t pg_now_ms(void) {
 #endif
 }
 
+/* The host is asked ten times a second, however often we are here. */
+static int wants_to_stop(pg_waiting *w, int64_t now) {
+  if (w->cancelled && atomic_load_explicit(w->cancelled, memory_order_relaxed)) return 1;
+  if (!w->ask || !w->host->interrupted || now - w->asked < PG_SLICE_MS) return 0;
+  w->asked = now;
+  return w->host->interrupted(w->host->context) != 0;
+}
+
 int pg_wait_slice(pg_waiting *w, int handle, int for_write, int ms) {
-  if (w->cancelled && atomic_load_explicit(w->cancelled, memory_order_relaxed)) {
-    return PG_WAIT_INTERRUPTED;
-  }
   int64_t now = pg_now_ms();
-  if (w->ask && w->host->interrupted && now - w->asked >= PG_SLICE_MS) {
-    w->asked = now;
-    if (w->host->interrupted(w->host->context)) return PG_WAIT_INTERRUPTED;
-  }
+  if (wants_to_stop(w, now)) return PG_WAIT_INTERRUPTED;
   if (w->end && now >= w->end) return PG_WAIT_TIMEOUT;
   if (handle < 0) return PG_WAIT_READY; /* libpq closed it and will say so */
   if (w->end && w->end - now < ms) ms = (int)(w->end - now);
@@ -70,6 +72,13 @@ static pg_waiting start_waiting(pg_connection *c) {
   int ms = c->host->timeout_ms;
   pg_waiting w = {c->host, &c->cancelled, 1, ms > 0 ? now + ms : 0, now};
   return w;
+}
+
+/* Something came or went: the time-out starts anew, the asking goes on. */
+static void wait_on(pg_connection *c, pg_waiting *w) {
+  int64_t asked = w->asked;
+  *w = start_waiting(c);
+  w->asked = asked;
 }
 
 /* The command is stopped, then the reason becomes the connection's error. */
@@ -133,6 +142,7 @@ int pg_sent(pg_connection *c, int sent) {
     }
     /* The server may answer, even with an error, while we still send. */
     if (why == PG_WAIT_READY && !pq.consumeInput(c->pq)) return pg_lost(c);
+    if (why == PG_WAIT_READY) wait_on(c, &w);
     left = pq.flush(c->pq);
   }
   return left == 0 ? EDB_OK : pg_lost(c);
@@ -164,6 +174,7 @@ static int skip_copy(pg_connection *c, pg_waiting *w) {
     int n = pq.getCopyData(c->pq, &message, 1);
     if (message) pq.freemem(message);
     if (n < 0) return PG_WAIT_READY;
+    if (wants_to_stop(w, pg_now_ms())) return PG_WAIT_INTERRUPTED;
     if (n > 0) continue;
     int why = pg_wait_slice(w, pq.socket(c->pq), 0, PG_SLICE_MS);
     if (why == PG_WAIT_TIMEOUT || why == PG_WAIT_INTERRUPTED) return why;
@@ -175,8 +186,8 @@ static int skip_copy(pg_connection *c, pg_waiting *w) {
 ** one without error. failed: gets the first error, which becomes the connection's; NULL: errors are dropped. */
 static int take_all(pg_connection *c, pg_waiting *w, int each, PGresult **last, int *failed) {
   for (;;) {
-    if (each) *w = start_waiting(c);
-    int why = wait_result(c, w);
+    if (each) wait_on(c, w);
+    int why = wants_to_stop(w, pg_now_ms()) ? PG_WAIT_INTERRUPTED : wait_result(c, w);
     if (why != PG_WAIT_READY) return why;
     PGresult *result = pq.getResult(c->pq);
     if (!result && c->pipeline && pq.status(c->pq) == CONNECTION_OK) continue;
@@ -224,7 +235,7 @@ int pg_finish(pg_connection *c, PGresult **result) {
   PGresult *last = NULL;
   int failed = EDB_OK;
   if (result) *result = NULL;
-  pg_waiting w;
+  pg_waiting w = start_waiting(c);
   int why = take_all(c, &w, 1, &last, &failed);
   if (why != PG_WAIT_READY) {
     if (last) pq.clear(last);
@@ -241,7 +252,7 @@ int pg_finish(pg_connection *c, PGresult **result) {
 }
 
 int pg_drain(pg_connection *c) {
-  pg_waiting w;
+  pg_waiting w = start_waiting(c);
   int failed = EDB_OK;
   int why = take_all(c, &w, 1, NULL, &failed);
   if (why != PG_WAIT_READY) return give_up(c, why);

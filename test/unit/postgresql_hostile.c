@@ -189,6 +189,10 @@ static int ask(script *s, const char *fetch) {
     }
     if (rc != EDB_OK) snprintf(error_text, sizeof error_text, "%s", edb_detail(&c)->message);
     edb_rows_close(&r);
+    if (rc == EDB_CLOSED) {
+      CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_CLOSED);
+      CHECK_INT(edb_alive(&c), 0);
+    }
     edb_statement_close(&statement);
     CHECK_INT(edb_close(&c), EDB_OK);
   }
@@ -325,6 +329,7 @@ static void test_copy(void) {
       COPY("something else that is long enough", EDB_FAILED),
       COPY(COPY_HEAD "\0", EDB_FAILED),
       COPY(COPY_HEAD "\0\2\0\0\0\4\0\0\0\7\0\0\0\4\0\0\0\7", EDB_FAILED),
+      COPY(COPY_HEAD "\0\0\0\0\0\4\0\0\0\7", EDB_FAILED),
       COPY(COPY_HEAD "\0\1", EDB_FAILED),
       COPY(COPY_HEAD "\0\1\0\0\0", EDB_FAILED),
       COPY(COPY_HEAD "\0\1\0\0\0\4\0\0\0", EDB_FAILED),

@@ -106,7 +106,9 @@ static void test_transactions(void) {
   edb_rows r;
   const edb_value *v;
   CHECK_INT(
-      edb_query(&c, "INSERT INTO tx SELECT generate_series(2, 200000) RETURNING i", NULL, 0, &r),
+      edb_query(&c,
+                "INSERT INTO tx SELECT generate_series(2, 200000) RETURNING i, repeat('x', 200)",
+                NULL, 0, &r),
       EDB_OK);
   CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
   CHECK_INT(edb_rows_close(&r), EDB_OK);
@@ -129,6 +131,7 @@ static void test_errors(void) {
             "error 5 42601 cannot insert multiple commands into a prepared statement");
   CHECK_INT(edb_execute(&c, "SELECT 1; SELECT 2", NULL, 0, NULL), EDB_INVALID_QUERY);
   CHECK_INT(edb_execute(&c, "COPY pg_class TO STDOUT", NULL, 0, NULL), EDB_UNSUPPORTED);
+  run(&c, "SELECT '=r/edb'::aclitem FROM generate_series(1, 2)"); /* it has no binary form */
   CHECK_INT(edb_execute(&c, "COPY edb_written FROM STDIN", NULL, 0, NULL), EDB_UNSUPPORTED);
   CHECK_STR(one(&c, "COPY pg_class TO STDOUT", 0, NULL, 0),
             "error 8  COPY TO STDOUT is not supported");
@@ -242,6 +245,18 @@ static void test_stopping(const char *fetch) {
   pthread_join(thread, NULL);
   CHECK_INT(edb_rows_close(&r), EDB_OK);
   CHECK(seconds() - since < 4);
+  usable(&c);
+  /* While rows that nobody wants never stop coming. */
+  pthread_create(&thread, NULL, interrupt_soon, NULL);
+  since = seconds();
+  CHECK_INT(edb_execute(&c,
+                        "SELECT repeat('x', 100) FROM generate_series(1, 2000000) i, "
+                        "generate_series(1, 2000000) k",
+                        NULL, 0, NULL),
+            EDB_INTERRUPTED);
+  pthread_join(thread, NULL);
+  atomic_store(&interrupted, 0);
+  CHECK(seconds() - since < 5);
   usable(&c);
   /* By the server's own time-out. */
   run(&c, "SET statement_timeout TO 200");
