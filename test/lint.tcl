@@ -133,6 +133,7 @@ set matrix {
   {drivers/always_encrypted*}  {tls/* tds/* crypto/*}                      0
   {drivers/sqlite*}            {}                                          1
   {drivers/*}                  {}                                          0
+  {ext/version.c}              {drivers/driver.h crypto/crypto.h}          1
   {ext/*}                      {drivers/driver.h}                          1
 }
 
