@@ -69,7 +69,7 @@ static int scan_failed(Scan *scan) {
 }
 
 static int scan_fetch(Scan *scan) {
-  int rc;
+  int rc = EDB_UNSUPPORTED;
   if (scan->owned.host == NULL) {
     rc = edb_rows_next_borrowed(&scan->rows, &scan->row);
     if (rc == EDB_ROW) return SQLITE_OK;
