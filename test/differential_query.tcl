@@ -11,6 +11,9 @@ namespace eval differential {
   variable number_edges {0.5 1.5 -0.5 2.5 1e19 -1e19 9e999 -9e999 9223372036854775807 9223372036854775808.0 -9223372036854775808
     -9223372036854775808.0 9223372036854774784.0 9007199254740993 9007199254740992.0 -9007199254740993 9007199254740991
     100000000000000001 1e17 0 1 -0.0 '1' '1.5' ' 2 ' '9007199254740993' 1e-320 1.7976931348623157e308 -1e308}
+  # Integers that no double equals, beside doubles of the tables.
+  variable real_edges {9007199254740993 -9007199254740993 100000000000000001 9223372036854775807 9007199254740991 1 2 0
+    9e999 -9e999 0.5 '1' '9007199254740993' 1e-320 1.7976931348623157e308}
   variable moment_edges {'2020-01-01' '2020-01-02' '2020-01-02x' '2020-01-02 00:00:00' '2020-01-02 03:04:05' '2020-01-02 03:04:02Z'
     '2020-01-02 03:04:01.5' '2020-01-02 03:04:01.5Z' '2020-01-02T03:04:05' '2020-01-01 03:04' '2020-01-32' '2020-01' '2020'
     '0000-01-01' '0001-01-01' '0001-01-01 00:00:00' '9999-12-31' '9999-12-31 23:59:59.999999' '9999-12-31x' '10000-01-01'
@@ -41,13 +44,16 @@ proc differential::query {} {
 proc differential::constant {column} {
   variable edges
   variable number_edges
+  variable real_edges
   variable moment_edges
   set values [dict get $column values]
   set class [dict get $column class]
   if {$values eq {} || [random::chance 25]} {
     if {[random::chance 40]} {
       set list $edges
-    } elseif {$class in {int real numeric}} {
+    } elseif {$class eq "real"} {
+      set list $real_edges
+    } elseif {$class in {int numeric}} {
       set list $number_edges
     } elseif {$class in {date time datetime}} {
       set list $moment_edges
