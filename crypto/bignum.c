@@ -41,7 +41,7 @@ void ecr_bn_store(uint8_t *p, size_t n, const uint64_t *a, size_t k) {
 uint64_t ecr_bn_less(const uint64_t *a, const uint64_t *b, size_t k) {
   uint64_t borrow = 0;
   for (size_t i = 0; i < k; i++) (void)ecr_sub(a[i], b[i], &borrow);
-  return 0 - borrow;
+  return ecr_hide(0 - borrow);
 }
 
 uint64_t ecr_bn_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k) {
@@ -52,6 +52,7 @@ uint64_t ecr_bn_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k)
 
 uint64_t ecr_bn_add_masked(uint64_t *r, const uint64_t *b, uint64_t mask, size_t k) {
   uint64_t carry = 0;
+  mask = ecr_hide(mask);
   for (size_t i = 0; i < k; i++) r[i] = ecr_add(r[i], b[i] & mask, &carry);
   return carry;
 }
