@@ -29,7 +29,7 @@ void ecr_hash_update(ecr_hash_context *context, const void *p, size_t n, size_t 
     in += take;
     n -= take;
   }
-  if (n >= block) compress(context->state, in, n / block);
+  if (n >= block) compress(context->state, in, n >> (block == ECR_BLOCK_MAX ? 7 : 6));
   memcpy(context->block, in + (n & ~(block - 1)), n & (block - 1));
 }
 
