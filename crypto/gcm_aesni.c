@@ -1,6 +1,8 @@
 /*
 ** crypto/gcm_aesni.c: AES-GCM by AES-NI and PCLMULQDQ, one block a vector.
 */
+#include "cryptoInt.h"
+
 #if defined(__x86_64__)
 
 #ifdef __clang__
@@ -11,7 +13,6 @@
 #endif
 #include <immintrin.h>
 
-#include <stdint.h>
 #include <string.h>
 
 #define BACKEND "aesni"

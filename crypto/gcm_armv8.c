@@ -2,6 +2,8 @@
 ** crypto/gcm_armv8.c: AES-GCM (SP 800-38D) by ARMv8's Cryptography Extensions, eight blocks at a time. The
 ** head of gcm_x86.h says how the hash works; here as there the products stand between the rounds.
 */
+#include "cryptoInt.h"
+
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #ifdef __clang__
@@ -14,9 +16,6 @@
 #pragma GCC target("+crypto")
 #endif
 #include <arm_neon.h>
-
-#include "cryptoInt.h"
-
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))

@@ -1,20 +1,18 @@
 /*
 ** crypto/gcm_vaes512.c: AES-GCM by VAES and VPCLMULQDQ with AVX-512, four blocks a vector.
 */
+#include "cryptoInt.h"
+
 #if defined(__x86_64__)
 
 #ifdef __clang__
 #pragma clang attribute push(                                                                      \
-    __attribute__((                                                                                \
-        target("avx2,avx512f,avx512bw,avx512dq,avx512vl,aes,pclmul,vaes,vpclmulqdq,bmi2"))),       \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,aes,pclmul,vaes,vpclmulqdq"))), \
     apply_to = function)
 #else
-#pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,aes,pclmul,vaes,vpclmulqdq,bmi2")
+#pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,aes,pclmul,vaes,vpclmulqdq")
 #endif
 #include <immintrin.h>
-
-#include <stddef.h>
-#include <stdint.h>
 
 #define BACKEND "vaes512"
 #define TABLE ecr_gcm_vaes512
