@@ -49,15 +49,18 @@ NOU128  := $(patsubst %.c,$(B)/nou128/%.o,$(wildcard crypto/*.c))
 UNITS   += $(patsubst test/unit/%.c,$(B)/nou128/unit/%,\
   $(shell grep -ls '^\*\* also: nou128$$' test/unit/*.c))
 
+# crypto/ by lines of text, for the suites over other people's vectors.
+UNITS   += $(B)/vector_host $(B)/nou128/vector_host
+
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
-SETUP := build $(filter demo test asan cover lint bench mutations,$(MAKECMDGOALS)) \
+SETUP := build $(filter demo test ct asan cover lint bench mutations,$(MAKECMDGOALS)) \
   $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint)
 
 export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
-.PHONY: all help setup units demo test test-interop bench lint asan cover mutations format install \
+.PHONY: all help setup units demo test test-interop ct bench lint asan cover mutations format install \
   clean FORCE
 .DELETE_ON_ERROR:
 
@@ -68,6 +71,7 @@ help:
 	@echo 'make demo          the main job on a SQLite file as the remote server'
 	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one'
 	@echo 'make test-interop  other clients and hosts, where they can be had'
+	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
 	@echo 'make asan          the tests under the sanitizers'
 	@echo 'make lint          formatting, warnings, includes, exports; CHECK=NAME runs one check'
 	@echo 'make bench         edb and its peers; CASE=NAME and ROUNDS=n'
@@ -138,6 +142,15 @@ $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	$(call say,UNIT,$<)$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \
 	  -lsqlite3 -ldl -lm -lpthread
 
+$(B)/vector_host: test/vector_host.c $(B)/libedb.a | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lm
+
+$(B)/nou128/vector_host: test/vector_host.c $(B)/nou128/libcrypto-edb.a | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -DECR_NO_U128 -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< \
+	  $(B)/nou128/libcrypto-edb.a -ldl -lm
+
 -include $(OBJECTS:.o=.d) $(NOU128:.o=.d) $(UNITS:=.d)
 
 # Running ----------------------------------------------------------------------------------------
@@ -151,6 +164,9 @@ test: $(SO) $(UNITS) $(B)/libedb.a | setup
 
 test-interop: $(SO) | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop
+
+ct: | setup
+	@CASE='$(CASE)' $(TCLSH) test/ct/ct.tcl
 
 asan: | setup
 	@$(MAKE) --no-print-directory SANITIZE=1 EDB_SETUP=done test
