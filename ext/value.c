@@ -191,12 +191,26 @@ edb_value value_parameter(sqlite3_value *value) {
 
 /* ---- Literals and JSON ---------------------------------------------------------------------- */
 
+/* In runs, never byte by byte: close to its limit sqlite3_str grows by no more than what is appended. */
+static void append_bytes(sqlite3_str *out, const char *p, size_t n) {
+  for (; n > INT32_MAX / 2; p += INT32_MAX / 2, n -= INT32_MAX / 2) {
+    sqlite3_str_append(out, p, INT32_MAX / 2);
+  }
+  sqlite3_str_append(out, p, (int)n);
+}
+
 static void append_hex(sqlite3_str *out, const char *p, size_t n) {
   static const char digits[] = "0123456789abcdef";
+  char run[4096];
+  size_t used = 0;
   for (size_t i = 0; i < n; i++) {
     unsigned char byte = (unsigned char)p[i];
-    sqlite3_str_appendchar(out, 1, digits[byte >> 4]);
-    sqlite3_str_appendchar(out, 1, digits[byte & 15]);
+    run[used++] = digits[byte >> 4];
+    run[used++] = digits[byte & 15];
+    if (used == sizeof run || i + 1 == n) {
+      append_bytes(out, run, used);
+      used = 0;
+    }
   }
 }
 
@@ -242,11 +256,15 @@ void value_literal(sqlite3_str *out, const edb_value *value) {
     break;
   case EDB_TEXT: {
     const char *p = value->as.text.p;
+    size_t start = 0;
     sqlite3_str_appendchar(out, 1, '\'');
     for (size_t i = 0; i < value->as.text.n; i++) {
-      if (p[i] == '\'') sqlite3_str_appendchar(out, 1, '\'');
-      sqlite3_str_append(out, p + i, 1);
+      if (p[i] != '\'') continue;
+      append_bytes(out, p + start, i - start);
+      start = i; /* the quote once more, with what follows it */
+      sqlite3_str_appendchar(out, 1, '\'');
     }
+    append_bytes(out, p + start, value->as.text.n - start);
     sqlite3_str_appendchar(out, 1, '\'');
     break;
   }
@@ -262,18 +280,20 @@ void value_literal(sqlite3_str *out, const edb_value *value) {
 }
 
 static void json_text(sqlite3_str *out, const char *p, size_t n) {
+  size_t start = 0;
   sqlite3_str_appendchar(out, 1, '"');
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)p[i];
-    if (c == '"' || c == '\\') {
-      sqlite3_str_appendchar(out, 1, '\\');
-      sqlite3_str_append(out, p + i, 1);
-    } else if (c < 0x20) {
+    if (c != '"' && c != '\\' && c >= 0x20) continue;
+    append_bytes(out, p + start, i - start);
+    start = i + 1;
+    if (c < 0x20) {
       sqlite3_str_appendf(out, "\\u%04x", c);
     } else {
-      sqlite3_str_append(out, p + i, 1);
+      sqlite3_str_appendf(out, "\\%c", c);
     }
   }
+  append_bytes(out, p + start, n - start);
   sqlite3_str_appendchar(out, 1, '"');
 }
 
