@@ -171,7 +171,7 @@ ct: | setup
 asan: | setup
 	@$(MAKE) --no-print-directory SANITIZE=1 EDB_SETUP=done test
 
-bench: $(SO) | setup
+bench: $(SO) $(B)/libedb.a $(B)/nou128/libcrypto-edb.a | setup
 	@CASE='$(CASE)' ROUNDS='$(ROUNDS)' $(TCLSH) bench/bench.tcl
 
 lint: | setup

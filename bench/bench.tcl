@@ -42,6 +42,17 @@ namespace eval bench {
     memory.table {big {t 1000000} small {t_10k 10000}}
   }
   variable memory_target 2048
+  # Of the crypto group, by patterns of cases: what a peer's time divided by ours is to be at least. The
+  # first pattern that matches counts.
+  variable crypto {
+    openssl {
+      crypto.*.256.portable {} crypto.*.256.openssl {} crypto.aes*.256.* 2.5
+      crypto.aes128gcm.*.vaes512 3.0 crypto.aes128gcm.*.vaes256 1.8 crypto.aes128gcm.*.aesni 0.95
+      crypto.x25519 0.8 crypto.p256.verify 0.35 crypto.p384.verify 1.0 crypto.ed25519.verify 1.0
+      crypto.rsa*.verify 0.4 crypto.rsa2048.oaep 0.15
+    }
+    bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
+  }
 }
 foreach file {../test/servers.tcl rows.tcl peers.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
@@ -290,6 +301,46 @@ proc bench::group_sqlite {} {
   file delete $file
 }
 
+# One program has edb's primitives and the peers' in one process, and prints the results.
+proc bench::group_crypto {} {
+  variable only
+  variable rounds
+  variable wanted
+  variable errors
+  if {[string range crypto. 0 [string length $only]-1] ne [string range $only 0 6]} return
+  if {[catch {peers::program crypto_bench} program options]} {
+    if {[dict get $options -errorcode] ne {BENCH SKIP}} { return -options $options $program }
+    record [dict create case crypto peer openssl skipped $program]
+    return
+  }
+  set facts [facts {} {}]
+  set channel [open |[list $program [file dirname $program]/crypto_nou128.so $rounds $only \
+    {*}$wanted 2>@stderr]]
+  while {[gets $channel line] >= 0} {
+    set result [report::parse $line]
+    set target [crypto_target [dict get $result case] [dict get $result peer]]
+    if {$target ne {}} { dict set result target $target }
+    record [dict merge $result $facts]
+    progress crypto [dict get $result case]
+  }
+  progress {} {}
+  if {[catch {close $channel} message options]} {
+    if {[lindex [dict get $options -errorcode] 2] == 3} {
+      record [dict create case crypto peer openssl skipped "libssl-dev is not installed"]
+    } else {
+      incr errors
+      puts stderr "crypto: $message"
+    }
+  }
+}
+
+proc bench::crypto_target {case peer} {
+  variable crypto
+  foreach {pattern target} [get $crypto $peer] {
+    if {[string match $pattern $case]} { return $target }
+  }
+}
+
 # What every result of a group says about where it comes from.
 proc bench::facts {server client} {
   variable rounds
@@ -316,11 +367,13 @@ proc bench::main {} {
     puts stderr "ROUNDS=$rounds is not a number of rounds"
     exit 2
   }
+  if {[string match crypto* $only]} { set report::width 40 }
   if {[catch {
     report::print_head
     group_postgresql postgresql
     group_postgresql postgresql18
     group_sqlite
+    group_crypto
   } message options]} {
     servers::stopall
     return -options $options $message

@@ -13,6 +13,7 @@ namespace eval report {
     case peer scaled skipped edb_skipped commit server client edb_version peer_version cpu
   }
   # The order of cases in files and on the page.
+  variable width 26                   ;# of a case's name in the table
   variable works {scan lookup count filter memory memory.table}
 }
 
@@ -45,7 +46,7 @@ proc report::json {result} {
     } elseif {$value eq {}} {
       set value null
     } elseif {[string match *_s $key]} {
-      set value [format %.6f $value]
+      set value [format [expr {$value < 0.01 ? "%.9f" : "%.6f"}] $value]
     } elseif {$key eq "ratio"} {
       set value [ratio $value]
     }
@@ -100,11 +101,13 @@ proc report::read_results {path} {
 # The table ---------------------------------------------------------------------------------------
 
 proc report::print_head {} {
-  puts [format "%-26s %-16s %9s %9s %9s %8s %9s" case peer "edb s" "peer s" ratio target "edb kB"]
+  variable width
+  puts [format "%-${width}s %-16s %9s %9s %9s %8s %9s" case peer "edb s" "peer s" ratio target "edb kB"]
 }
 
 proc report::print {result} {
-  puts [string trimright [format "%-26s %-16s %9s %9s %9s %8s %9s  %s" [dict get $result case] \
+  variable width
+  puts [string trimright [format "%-${width}s %-16s %9s %9s %9s %8s %9s  %s" [dict get $result case] \
     [dict get $result peer] [seconds $result edb_s] [seconds $result peer_s] [shown $result ratio] \
     [shown $result target] [shown $result edb_rss_kb] [remarks $result]]]
   flush stdout
@@ -117,8 +120,11 @@ proc report::get {result key} {
 proc report::seconds {result key} {
   set value [get $result $key]
   if {$value eq {}} { return - }
-  format %.4f $value
+  time $value
 }
+
+# Seconds; where that is no time at all, with three digits and an exponent.
+proc report::time {value} { format [expr {$value < 0.01 ? "%.2e" : "%.4f"}] $value }
 
 proc report::shown {result key} {
   set value [get $result $key]
@@ -243,7 +249,7 @@ proc report::chart {case results} {
       set x [format %.1f [expr {132 + 560.0 * $time / $target / $limit}]]
       append out "<line class=\"target\" x1=\"$x\" x2=\"$x\" y1=\"[expr {$y - 2}]\" y2=\"[expr {$y + 22}]\"/>"
     }
-    set label "[format %.4f $time] s"
+    set label "[time $time] s"
     if {$edb ne {} && $class eq "peer"} { append label " (ratio [ratio [expr {$time / $edb}]])" }
     append out "<text x=\"[expr {138 + max($width, 0)}]\" y=\"[expr {$y + 15}]\">[escape $label]</text>\n"
     incr y 26
