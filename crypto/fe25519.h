@@ -48,18 +48,19 @@ static inline fe_wide fe_plus64(fe_wide a, uint64_t b) {
 }
 #endif
 
-/* Five sums, each below 2^115 and the last below 2^111, to tight limbs. */
+/* Five sums, each below 2^115 and the last below 2^111, to tight limbs. Two chains of carries, from t0 and
+** from t3, run beside each other. */
 static inline void fe_reduce(fe *r, fe_wide t0, fe_wide t1, fe_wide t2, fe_wide t3, fe_wide t4) {
-  t1 = fe_plus64(t1, fe_high(t0));
-  t2 = fe_plus64(t2, fe_high(t1));
-  t3 = fe_plus64(t3, fe_high(t2));
   t4 = fe_plus64(t4, fe_high(t3));
+  t1 = fe_plus64(t1, fe_high(t0));
   uint64_t v0 = fe_low(t0) + 19 * fe_high(t4);
+  t2 = fe_plus64(t2, fe_high(t1));
+  uint64_t v3 = fe_low(t3) + fe_high(t2);
   r->v[0] = v0 & FE_MASK;
   r->v[1] = fe_low(t1) + (v0 >> 51);
   r->v[2] = fe_low(t2);
-  r->v[3] = fe_low(t3);
-  r->v[4] = fe_low(t4);
+  r->v[3] = v3 & FE_MASK;
+  r->v[4] = fe_low(t4) + (v3 >> 51);
 }
 
 /* ---- Arithmetic --------------------------------------------------------------------------------- */
@@ -117,20 +118,17 @@ static inline void fe_square(fe *r, const fe *a) {
 #undef FE_SUM
 }
 
-/* a times a small number, below 2^20. */
-static inline void fe_small(fe *r, const fe *a, uint32_t n) {
-  fe_reduce(r, fe_product(a->v[0], n), fe_product(a->v[1], n), fe_product(a->v[2], n),
-            fe_product(a->v[3], n), fe_product(a->v[4], n));
+/* a × n + b, for n below 2^20 and a tight b. */
+static inline void fe_small_add(fe *r, const fe *a, uint32_t n, const fe *b) {
+  fe_reduce(r, fe_plus64(fe_product(a->v[0], n), b->v[0]),
+            fe_plus64(fe_product(a->v[1], n), b->v[1]), fe_plus64(fe_product(a->v[2], n), b->v[2]),
+            fe_plus64(fe_product(a->v[3], n), b->v[3]), fe_plus64(fe_product(a->v[4], n), b->v[4]));
 }
 
-/* Swaps where choice is 1; it is 0 or 1. */
-static inline void fe_swap(fe *a, fe *b, uint64_t choice) {
+/* r = choice ? b : a, for choice 0 or 1. */
+static inline void fe_select(fe *r, const fe *a, const fe *b, uint64_t choice) {
   uint64_t mask = 0 - choice;
-  for (int i = 0; i < 5; i++) {
-    uint64_t x = mask & (a->v[i] ^ b->v[i]);
-    a->v[i] ^= x;
-    b->v[i] ^= x;
-  }
+  for (int i = 0; i < 5; i++) r->v[i] = a->v[i] ^ (mask & (a->v[i] ^ b->v[i]));
 }
 
 /* ---- Bytes, little-endian (RFC 7748 5, RFC 8032 5.1.2) -------------------------------------------- */

@@ -3,29 +3,31 @@
 */
 #include "fe25519.h"
 
-/* (A + 2) / 4 - 1 of the curve, RFC 7748 5. */
+/* (A - 2) / 4 for the curve's A = 486662, RFC 7748 5. */
 #define A24 121665
 
-/* RFC 7748 5: the projective x of scalar × x1. */
+/* RFC 7748 5: the projective x of scalar × x1.
+**
+** Where the RFC swaps (x2, z2) and (x3, z3), the sum of the two (da, cb) stays the same but for a sign
+** that is squared; so it is enough to choose which of the two is doubled. */
 static void ladder(fe *x2, fe *z2, const uint8_t scalar[32], const fe *x1) {
   static const fe one = {{1}}, zero = {{0}};
   fe x3 = *x1, z3 = one;
-  uint64_t swap = 0;
+  uint64_t last = 0;
   *x2 = one;
   *z2 = zero;
   for (int i = 254; i >= 0; i--) {
-    uint64_t bit = (scalar[i / 8] >> (i % 8)) & 1;
+    uint64_t bit = (scalar[i / 8] >> (i % 8)) & 1, swap = bit ^ last;
     fe a, b, c, d, da, cb, aa, bb, e, t;
-    swap ^= bit;
-    fe_swap(x2, &x3, swap);
-    fe_swap(z2, &z3, swap);
-    swap = bit;
+    last = bit;
     fe_add(&a, x2, z2);
     fe_sub(&b, x2, z2);
     fe_add(&c, &x3, &z3);
     fe_sub(&d, &x3, &z3);
     fe_mul(&da, &d, &a);
     fe_mul(&cb, &c, &b);
+    fe_select(&a, &a, &c, swap);
+    fe_select(&b, &b, &d, swap);
     fe_square(&aa, &a);
     fe_square(&bb, &b);
     fe_add(&t, &da, &cb);
@@ -35,12 +37,10 @@ static void ladder(fe *x2, fe *z2, const uint8_t scalar[32], const fe *x1) {
     fe_mul(&z3, &t, x1);
     fe_mul(x2, &aa, &bb);
     fe_sub(&e, &aa, &bb);
-    fe_small(&t, &e, A24);
-    fe_add(&t, &t, &aa);
+    fe_small_add(&t, &e, A24, &aa);
     fe_mul(z2, &e, &t);
   }
-  fe_swap(x2, &x3, swap);
-  fe_swap(z2, &z3, swap);
+  /* A clamped scalar's last bit is 0: there is nothing left to swap. */
   ecr_wipe(&x3, sizeof(x3));
   ecr_wipe(&z3, sizeof(z3));
 }

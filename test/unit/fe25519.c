@@ -66,9 +66,11 @@ static void test_arithmetic(void) {
     fe_square(&r, &a);
     test_tight(&r, "square");
     check(&r, slow_mul(value(&a), value(&a), p), "square");
-    fe_small(&r, &a, 121665);
-    test_tight(&r, "small");
-    check(&r, slow_mul(value(&a), slow_small(121665), p), "small");
+    fe c = limbs(52, TIGHT);
+    fe_small_add(&r, &a, 121665, &c);
+    test_tight(&r, "small_add");
+    check(&r, slow_mod(slow_add(slow_mul(value(&a), slow_small(121665), p), value(&c)), p),
+          "small_add");
     fe_carry(&r, &a);
     test_tight(&r, "carry");
     check(&r, value(&a), "carry");
@@ -108,18 +110,18 @@ static void test_bytes(void) {
   }
 }
 
-static void test_swap(void) {
-  fe a = limbs(54, LOOSE), b = limbs(54, LOOSE), c = a, d = b;
-  fe_swap(&c, &d, 0);
-  CHECK(memcmp(&a, &c, sizeof(a)) == 0 && memcmp(&b, &d, sizeof(b)) == 0);
-  fe_swap(&c, &d, 1);
-  CHECK(memcmp(&a, &d, sizeof(a)) == 0 && memcmp(&b, &c, sizeof(b)) == 0);
+static void test_select(void) {
+  fe a = limbs(54, LOOSE), b = limbs(54, LOOSE), c;
+  fe_select(&c, &a, &b, 0);
+  CHECK(memcmp(&a, &c, sizeof(a)) == 0);
+  fe_select(&c, &a, &b, 1);
+  CHECK(memcmp(&b, &c, sizeof(a)) == 0);
 }
 
 int main(void) {
   p = slow_sub(slow_power_of_2(255), slow_small(19));
   test_arithmetic();
   test_bytes();
-  test_swap();
+  test_select();
   return unit_done("fe25519");
 }
