@@ -39,7 +39,9 @@ static const edb_type types[] = {
     COMPARED("bpchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "bpchar"),
     PLAIN("bytea", EDB_BYTES, EDB_DECLARED_BLOB),
     PLAIN("char", EDB_TEXT, EDB_DECLARED_TEXT),
-    READ("composite", EDB_DECLARED_JSON, "to_json(%s)::text"),
+    /* (NULL, 1) IS NOT NULL is false there. */
+    {"composite", EDB_TEXT, EDB_DECLARED_JSON, EDB_COMPARE_NONE, "to_json(%s)::text", NULL, NULL,
+     "%s IS NOT DISTINCT FROM NULL", NULL, NULL},
     MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
     FLOAT("float4"),
     FLOAT("float8"),
