@@ -457,7 +457,7 @@ proc differential::sqlite::table {i} {
     set values [lmap column $columns {
       lassign $column - type is_key
       # SQLite takes NULL in a key, too, and several of them.
-      if {[lindex $type 0] ne "INTEGER" && [random::chance [expr {$is_key eq {} ? 15 : 8}]]} {
+      if {[lindex $type 0] ne "INTEGER" && [random::chance [expr {$is_key eq {} ? 15 : 30}]]} {
         string cat NULL
       } else {
         value $type $k $is_key

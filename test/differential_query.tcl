@@ -33,7 +33,7 @@ namespace eval differential {
 # The query as `try` takes it.
 proc differential::query {} {
   variable bound {}
-  set made [query_[random::weighted {where 36 or 24 join 20 aggregate 12 distinct 5 limit 7 compound 8 window 5 with 8 select 6
+  set made [query_[random::weighted {where 36 or 24 join 20 aggregate 12 distinct 5 limit 11 compound 8 window 5 with 8 select 6
     error 1}]]
   dict merge {order {} full {} loose 0} $made [dict create v $bound]
 }
@@ -356,16 +356,23 @@ proc differential::query_or {} {
 
 proc differential::query_limit {} {
   set table [server_table]
-  set list [selected [columns_of $table t]]
+  set scope [columns_of $table t]
+  set list [selected $scope]
+  # A condition that SQLite keeps to itself, as it does those between columns of one table.
+  set where {}
+  if {[random::chance 35]} {
+    set column [random::pick $scope]
+    set where " WHERE [condition_columns $column [dict get $column sql] $scope]"
+  }
   # Where no column is read, old versions of SQLite can be trusted with LIMIT, too.
   if {[random::chance 40]} { set list [random::pick {1 NULL 'x' $v1}] }
   if {{$v1} in $list} {
     variable bound [list {v1 text 'v'}]
   }
   if {[random::chance 30]} {
-    return [dict create n 1 sql "SELECT count(*) FROM (SELECT [join $list {, }] FROM [from $table] AS t[limit])"]
+    return [dict create n 1 sql "SELECT count(*) FROM (SELECT [join $list {, }] FROM [from $table] AS t$where[limit])"]
   }
-  set sql "SELECT [join $list {, }] FROM [from $table] AS t"
+  set sql "SELECT [join $list {, }] FROM [from $table] AS t$where"
   dict create sql $sql[limit] full $sql n [llength $list]
 }
 
