@@ -191,6 +191,9 @@ static Shipped bound_number(const edb_type *type, int op, sqlite3_value *v, int 
 #define NANOS_A_SECOND 1000000000
 #define NANOS_A_DAY (86400 * (int64_t)NANOS_A_SECOND)
 
+/* Servers keep at least microseconds; a parameter with more digits might be rounded there. */
+#define FINEST_NANOS 1000
+
 static edb_value time_value(edb_time time) {
   edb_value value = {.kind = EDB_TIME};
   value.as.time = time;
@@ -243,7 +246,9 @@ static Shipped bound_time(const edb_type *type, int op, sqlite3_value *v, int *o
   int zoned = type->compare == EDB_COMPARE_INSTANT;
   edb_time time;
   if (p == NULL) return SHIP_FAIL;
-  if (!(zoned && is_range(op)) && edb_time_parse(p, n, forms[type->compare], zoned, &time)) {
+  int exact =
+      edb_time_parse(p, n, forms[type->compare], zoned, &time) && time.nanos % FINEST_NANOS == 0;
+  if (exact && !(zoned && is_range(op))) {
     *value = time_value(time);
     return SHIP_SENT;
   }
