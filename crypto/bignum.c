@@ -4,10 +4,11 @@
 ** A number is k limbs of 64 bits, the lowest first; k is even. Rows of products are done two at a time:
 ** a[] times two words of the other factor runs two chains of carries beside each other and touches
 ** each limb of the sum once. A product or square of 2k limbs is made first and reduced then, so that
-** squaring saves a quarter.
+** squaring saves a quarter. Where the processor has ADX, bignum_adx.c does the rows.
 **
 ** No branch and no address depends on the numbers, except in what is named public.
 */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cryptoInt.h"
@@ -17,6 +18,14 @@ const char ecr_bignum[] = "u128";
 #else
 const char ecr_bignum[] = "u64";
 #endif
+
+static atomic_int portable_only;
+
+void ecr_bn_force_portable(int portable) { atomic_store(&portable_only, portable != 0); }
+
+static int by_adx(void) {
+  return ecr_bn_has_adx() && !atomic_load_explicit(&portable_only, memory_order_relaxed);
+}
 
 /* ---- Bytes and comparisons ---------------------------------------------------------------------- */
 
@@ -86,18 +95,31 @@ static inline void add_rows(uint64_t *t, const uint64_t *a, uint64_t b0, uint64_
 }
 
 void ecr_bn_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k) {
+  if (by_adx()) {
+    ecr_bn_mul_adx(r, a, b, k);
+    return;
+  }
   memset(r, 0, k * sizeof *r);
   for (size_t i = 0; i < k; i += 2) add_rows(r + i, a, b[i], b[i + 1], 0, k, r + i + k);
 }
 
-/* Each product of two different limbs once; then all doubled, and the squares added. */
-void ecr_bn_sqr(uint64_t *r, const uint64_t *a, size_t k) {
-  uint64_t shifted = 0, carry = 0;
+/* Each product of two different limbs once. */
+static void multiply_across(uint64_t *r, const uint64_t *a, size_t k) {
   memset(r, 0, k * sizeof *r);
   for (size_t i = 0; i < k; i += 2) {
     uint64_t high;
     r[2 * i + 1] = ecr_mac(a[i], a[i + 1], r[2 * i + 1], 0, &high);
     add_rows(r + 2 * i + 2, a + i + 2, a[i], a[i + 1], high, k - i - 2, r + i + k);
+  }
+}
+
+/* These doubled, and the squares added. */
+void ecr_bn_sqr(uint64_t *r, const uint64_t *a, size_t k) {
+  uint64_t shifted = 0, carry = 0;
+  if (by_adx()) {
+    ecr_bn_cross_adx(r, a, k);
+  } else {
+    multiply_across(r, a, k);
   }
   for (size_t i = 0; i < k; i++) {
     uint64_t high, low = ecr_mac(a[i], a[i], 0, 0, &high);
@@ -110,18 +132,25 @@ void ecr_bn_sqr(uint64_t *r, const uint64_t *a, size_t k) {
 
 /* ---- Montgomery arithmetic ----------------------------------------------------------------------- */
 
-/* r = t × R^-1 mod n, for t below n × R; t[] is used up. Two limbs of t are made zero at a time. */
-static void reduce(const ecr_mont *m, uint64_t *r, uint64_t *t) {
-  const size_t k = m->k;
-  const uint64_t *n = m->n;
-  uint64_t top = 0, borrow = 0, out[2];
+/* Adds the multiple of n that makes t[0..k-1] zero, two limbs at a time; the carry beyond t[2k-1]. */
+static uint64_t clear_low(uint64_t *t, const uint64_t *n, uint64_t n0, size_t k) {
+  uint64_t top = 0, out[2];
   for (size_t i = 0; i < k; i += 2) {
-    uint64_t carry, q0 = t[i] * m->n0;
+    uint64_t carry, q0 = t[i] * n0;
     (void)ecr_mac(q0, n[0], t[i], 0, &carry);
-    add_rows(t + i, n, q0, (t[i + 1] + q0 * n[1] + carry) * m->n0, 0, k, out);
+    add_rows(t + i, n, q0, (t[i + 1] + q0 * n[1] + carry) * n0, 0, k, out);
     t[i + k] = ecr_add(t[i + k], out[0], &top);
     t[i + k + 1] = ecr_add(t[i + k + 1], out[1], &top);
   }
+  return top;
+}
+
+/* r = t × R^-1 mod n, for t below n × R; t[] is used up. */
+static void reduce(const ecr_mont *m, uint64_t *r, uint64_t *t) {
+  const size_t k = m->k;
+  const uint64_t *n = m->n;
+  const uint64_t top = by_adx() ? ecr_bn_reduce_adx(t, n, m->n0, k) : clear_low(t, n, m->n0, k);
+  uint64_t borrow = 0;
   /* What there is now is below 2n: n is taken off once, and given back where that was too much. */
   for (size_t i = 0; i < k; i++) r[i] = ecr_sub(t[i + k], n[i], &borrow);
   (void)ecr_bn_add_masked(r, n, 0 - (borrow & ~top), k);

@@ -150,6 +150,16 @@ uint64_t ecr_bn_add_masked(uint64_t *r, const uint64_t *b, uint64_t mask, size_t
 void ecr_bn_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k); /* 2k limbs */
 void ecr_bn_sqr(uint64_t *r, const uint64_t *a, size_t k);                    /* 2k limbs */
 
+/* Without ADX from now on, or again with it where it is. For tests. */
+void ecr_bn_force_portable(int portable);
+
+/* By ADX, where there is (bignum_adx.c). cross: the products of two different limbs, once each.
+** reduce: adds to t the multiple of n that makes its low half zero; the carry. */
+int ecr_bn_has_adx(void);
+void ecr_bn_mul_adx(uint64_t *r, const uint64_t *a, const uint64_t *b, size_t k);
+void ecr_bn_cross_adx(uint64_t *r, const uint64_t *a, size_t k);
+uint64_t ecr_bn_reduce_adx(uint64_t *t, const uint64_t *n, uint64_t n0, size_t k);
+
 /* An odd modulus. R = 2^(64k). The caller sets k and n and calls one of the inits. */
 typedef struct ecr_mont {
   size_t k;

@@ -45,13 +45,20 @@ typedef struct work {
 
 /* ---- The private operation ------------------------------------------------------------------------ */
 
-/* r = table[index], reading all. */
+/* r = table[index], reading all. k is even. */
 static void pick(uint64_t *r, const powers *table, uint64_t index, size_t k) {
-  memset(r, 0, k * sizeof *r);
-  for (uint64_t i = 0; i < 1 << WINDOW; i++) {
-    const uint64_t mask = ecr_mask_zero(i ^ index);
-    for (size_t j = 0; j < k; j++) r[j] |= table->of[i][j] & mask;
+  uint64_t masks[1 << WINDOW];
+  for (uint64_t i = 0; i < 1 << WINDOW; i++) masks[i] = ecr_mask_zero(i ^ index);
+  for (size_t j = 0; j < k; j += 2) {
+    uint64_t r0 = 0, r1 = 0;
+    for (size_t i = 0; i < 1 << WINDOW; i++) {
+      r0 |= table->of[i][j] & masks[i];
+      r1 |= table->of[i][j + 1] & masks[i];
+    }
+    r[j] = r0;
+    r[j + 1] = r1;
   }
+  ecr_wipe(masks, sizeof masks);
 }
 
 /* From the 0th and the 1st, in Montgomery's form. */

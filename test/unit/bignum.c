@@ -273,12 +273,7 @@ static void test_power(size_t k, uint32_t e) {
   CHECK(slow_same(&power, r, k));
 }
 
-int main(void) {
-#ifdef ECR_NO_U128
-  CHECK_STR(ecr_bignum, "u64");
-#elif defined(__x86_64__) || defined(__aarch64__)
-  CHECK_STR(ecr_bignum, "u128");
-#endif
+static void test_all(void) {
   test_words();
   test_bytes();
   for (size_t k = 2; k <= 12; k += 2)
@@ -297,6 +292,19 @@ int main(void) {
   for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
     test_power(2, exponents[i]);
     test_power(6, exponents[i]);
+  }
+}
+
+int main(void) {
+#ifdef ECR_NO_U128
+  CHECK_STR(ecr_bignum, "u64");
+#elif defined(__x86_64__) || defined(__aarch64__)
+  CHECK_STR(ecr_bignum, "u128");
+#endif
+  test_all();
+  if (ecr_bn_has_adx()) {
+    ecr_bn_force_portable(1);
+    test_all();
   }
   return unit_done("bignum");
 }
