@@ -7,6 +7,8 @@ set copy $root/build/mutations
 array set total {passed 0 failed 0}
 # How we were called is not how the builds in here are.
 foreach name {MAKEFLAGS MFLAGS SANITIZE COVER WERROR B SUITE} { unset -nocomplain env($name) }
+# The copy has other neighbours than the tree.
+if {![info exists env(EDB_VECTORS)]} { set env(EDB_VECTORS) [file normalize $root/../shared/vectors] }
 
 proc read_file {path} {
   set channel [open $path]
