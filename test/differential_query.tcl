@@ -3,7 +3,8 @@
 # A scope is a list of the columns that an expression may name: {sql class values server} as dicts, sql with the
 # alias before the column. What is made must have one right answer: no sums of floats, no bare columns beside an
 # aggregate, no LIMIT in a place where it decides which rows are looked at, no text made of a REAL column (-0.0 is
-# kept by edb, and stored as 0.0).
+# kept by edb, and stored as 0.0). Of 1 and 1.0 in a column without affinity, min, DISTINCT and the like give either:
+# such queries are `loose`.
 
 namespace eval differential {
   variable bound                     ;# the query's variables so far
@@ -392,12 +393,12 @@ proc differential::query_aggregate {} {
   set where [expr {[random::chance 65] ? " WHERE [condition $scope]" : {}}]
   set list [expr {[random::chance 25] ? "count(*)" : [aggregates $scope]}]
   if {[random::chance 45]} {
-    return [dict create n [llength $list] sql "SELECT [join $list {, }] FROM [from $table] AS t$where"]
+    return [dict create n [llength $list] loose 1 sql "SELECT [join $list {, }] FROM [from $table] AS t$where"]
   }
   set by [lmap column [random::sample $scope [expr {1 + [random::below 2]}]] { dict get $column sql }]
   set having [random::pick {{} {} { HAVING count(*) > 1} { HAVING count(*) = 1}}]
   set list [concat $by $list]
-  ending "SELECT [join $list {, }] FROM [from $table] AS t$where GROUP BY [join $by {, }]$having" [llength $list]
+  ending "SELECT [join $list {, }] FROM [from $table] AS t$where GROUP BY [join $by {, }]$having" [llength $list] 1
 }
 
 proc differential::query_distinct {} {
@@ -405,7 +406,7 @@ proc differential::query_distinct {} {
   set scope [columns_of $table t]
   set list [selected $scope 3]
   set where [expr {[random::chance 50] ? " WHERE [condition $scope]" : {}}]
-  ending "SELECT DISTINCT [join $list {, }] FROM [from $table] AS t$where" [llength $list]
+  ending "SELECT DISTINCT [join $list {, }] FROM [from $table] AS t$where" [llength $list] 1
 }
 
 proc differential::query_join {} {
@@ -440,7 +441,7 @@ proc differential::query_join {} {
   set where [expr {$where eq {} ? {} : " WHERE [join $where { AND }]"}]
   if {[random::chance 25]} {
     set list [aggregates $scope]
-    return [dict create n [llength $list] sql "SELECT [join $list {, }] FROM $sql$where"]
+    return [dict create n [llength $list] loose 1 sql "SELECT [join $list {, }] FROM $sql$where"]
   }
   set list [selected $scope]
   ending "SELECT [join $list {, }] FROM $sql$where" [llength $list]
@@ -479,7 +480,7 @@ proc differential::query_window {} {
     "count(*) OVER (PARTITION BY $c)" "count($b) OVER (PARTITION BY $c ORDER BY $b)" "min($b) OVER (PARTITION BY $c)" \
     "count(*) OVER ()" "max($c) OVER (ORDER BY $b DESC)"]]
   set where [expr {[random::chance 50] ? " WHERE [condition $scope 1]" : {}}]
-  ending "SELECT $a, $window FROM [from $table] AS t$where" 2
+  ending "SELECT $a, $window FROM [from $table] AS t$where" 2 1
 }
 
 proc differential::query_with {} {
@@ -518,7 +519,7 @@ proc differential::query_select {} {
     "(SELECT $what FROM [from $other] AS z WHERE $match [random::pick {= = IS <}] [dict get $column sql]$more)" \
     [dict get $column sql]\ IN\ (SELECT\ [random::pick {i r t n x d c}]\ FROM\ l0)]
   set where [expr {[random::chance 40] ? " WHERE [condition $scope 1]" : {}}]
-  ending "SELECT [join $list {, }] FROM [from $table] AS t$where" 3
+  ending "SELECT [join $list {, }] FROM [from $table] AS t$where" 3 1
 }
 
 proc differential::query_error {} {
