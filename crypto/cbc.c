@@ -39,11 +39,11 @@ ecr_status ecr_aes256_cbc_encrypt(const uint8_t key[32], const uint8_t iv[ECR_AE
 /* 0xff where a < b, else 0; both below 2^31. */
 static uint8_t mask_less(uint32_t a, uint32_t b) { return (uint8_t)(0 - ((a - b) >> 31)); }
 
-/* The length of the padding at the end of a block, or 0 where it is wrong: the last byte says 1 to 16,
-** and so many bytes have that value. */
+/* The length of the padding at the end of a block, or 0 where it is wrong: the last byte says 1 to 16
+** (a 0 comes out as it is), and so many bytes have that value. */
 static uint8_t padding(const uint8_t block[BLOCK]) {
   const uint8_t size = block[BLOCK - 1];
-  uint8_t wrong = (uint8_t)(mask_less(size, 1) | mask_less(BLOCK, size));
+  uint8_t wrong = mask_less(BLOCK, size);
   for (uint32_t i = 0; i < BLOCK; i++) {
     wrong |= mask_less(i, size) & (block[BLOCK - 1 - i] ^ size);
   }
