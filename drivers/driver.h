@@ -259,6 +259,7 @@ typedef struct edb_dialect {
   const char *limit;        /* " LIMIT %s" after the rest of a SELECT */
   const char *false_clause; /* a condition that holds for no row */
   int max_parameters;       /* in one statement */
+  int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
   /* The type the catalog calls so; never NULL. Static storage. */
   const edb_type *(*type)(const char *name);
 } edb_dialect;

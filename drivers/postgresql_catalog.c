@@ -83,7 +83,7 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
-const edb_dialect pg_dialect = {{'"', '"'}, "$%d", " LIMIT %s", "false", 65535, type_called};
+const edb_dialect pg_dialect = {{'"', '"'}, "$%d", " LIMIT %s", "false", 65535, 1, type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */
 

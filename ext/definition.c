@@ -153,8 +153,16 @@ static const char *name_part(const char *p, char **out) {
   return *out ? p + n : NULL;
 }
 
+/* A URL in the wrong place may hold a password, which no message repeats. */
+static int is_misplaced_url(const char *text, char **message) {
+  if (text[0] == '"' || strstr(text, "://") == NULL) return 0;
+  *message = sqlite3_mprintf("edb: a URL stands where a table's name belongs");
+  return 1;
+}
+
 int definition_parse_table(Definition *d, const char *text, char **message) {
   char *first = NULL;
+  if (is_misplaced_url(text, message)) return SQLITE_ERROR;
   const char *rest = name_part(text, &first);
   if (rest && *rest == 0) {
     d->table = first;
@@ -186,7 +194,12 @@ static int parse_argument(Definition *d, const char *argument, char **message) {
   } else if (d->table == NULL) {
     rc = definition_parse_table(d, text, message);
   } else {
-    *message = sqlite3_mprintf("edb: one table too many: \"%s\"", text);
+    if (!is_misplaced_url(text, message)) {
+      *message =
+          sqlite3_mprintf("edb: one table too many: \"%s\" (an option's value with a comma in "
+                          "it is quoted: key='a,b')",
+                          text);
+    }
     rc = SQLITE_ERROR;
   }
   sqlite3_free(text);
@@ -287,6 +300,16 @@ int definition_apply_key(Definition *d, char **message) {
     p += n;
   }
   return SQLITE_OK;
+}
+
+void definition_settle(Definition *d) {
+  d->aliased = 0;
+  if (d->query == NULL || !d->driver->dialect->column_aliases) return;
+  for (int i = 0; i < d->count && !d->aliased; i++) {
+    for (int k = 0; k < i; k++) {
+      if (strcmp(d->columns[i].remote, d->columns[k].remote) == 0) d->aliased = 1;
+    }
+  }
 }
 
 Identity definition_identity(const Definition *d) {

@@ -77,7 +77,8 @@ void append_template(sqlite3_str *out, const char *format, const char *argument)
 char *deparse_column(const Definition *d, int column) {
   if (column < 0) return sqlite3_mprintf("%s", d->identity_sql);
   sqlite3_str *out = sqlite3_str_new(NULL);
-  append_name(out, d->driver->dialect, d->columns[column].remote);
+  const Column *c = &d->columns[column];
+  append_name(out, d->driver->dialect, d->aliased ? c->name : c->remote);
   return sqlite3_str_finish(out);
 }
 
@@ -89,6 +90,11 @@ char *deparse_relation(const Definition *d) {
     /* The line's end closes a comment that the query may end with. */
     sqlite3_str_appendf(out, "(%.*s%s) AS edb", (int)n, d->query,
                         strstr(d->query, "--") ? "\n" : "");
+    for (int i = 0; d->aliased && i < d->count; i++) {
+      sqlite3_str_appendall(out, i ? ", " : "(");
+      append_name(out, d->driver->dialect, d->columns[i].name);
+    }
+    if (d->aliased) sqlite3_str_appendchar(out, 1, ')');
   } else {
     if (d->schema) {
       append_name(out, d->driver->dialect, d->schema);

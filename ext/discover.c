@@ -157,5 +157,6 @@ int definition_discover(Edb *edb, Definition *d, char **message) {
   Discovery v = {server, d, message};
   d->driver = server->driver;
   int rc = d->query ? discover_query(&v) : discover_table(&v);
+  definition_settle(d);
   return rc == SQLITE_OK ? definition_apply_key(d, message) : rc;
 }

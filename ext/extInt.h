@@ -101,6 +101,11 @@ typedef enum Repeat { REPEAT_NEVER = 0, REPEAT_ONCE } Repeat;
 ** (REPEAT_ONCE). SQLITE_OK, or an error and *message. */
 int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
                size_t n, Repeat repeat, edb_rows *rows, char **message);
+/* Whether the statement begins or ends a transaction or a part of one. Links come from a pool, where the next
+** statement may get another one: such a statement is refused. */
+int is_transaction_control(const char *sql);
+int transaction_refused(const Server *server, char **message);
+
 /* Never repeated: what was sent may have been done. */
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message);
@@ -171,6 +176,7 @@ struct Definition {
   char *identity_sql; /* remote SQL of the row's identity where no column is the key, else NULL */
   int identity_integer;
   double rows; /* estimate; negative where there is none */
+  int aliased; /* 1: a query that gives two columns one name: they are read by their names here */
   Column *columns;
   int count; /* of columns */
   /* Options. */
@@ -197,6 +203,9 @@ Column *definition_add(Definition *definition, const char *remote, const edb_typ
 
 /* The option key= names the columns that tell rows apart. */
 int definition_apply_key(Definition *definition, char **message);
+
+/* Sets what follows from the columns, once they are all there. */
+void definition_settle(Definition *definition);
 
 Identity definition_identity(const Definition *definition);
 

@@ -86,8 +86,9 @@ void function_import(sqlite3_context *context, int argc, sqlite3_value **argv) {
   int rc = server ? names_read(&names, server, schema, &message)
                   : (message ? SQLITE_ERROR : SQLITE_NOMEM);
   if (rc == SQLITE_OK && names.count == 0) {
-    message = sqlite3_mprintf("edb: %s %s: there are no tables in a schema %s",
-                              server->driver->name, server->name, schema);
+    message =
+        sqlite3_mprintf("edb: %s %s: there are no tables in a schema %s", server->driver->name,
+                        server->name, strstr(schema, "://") ? "(a URL)" : schema);
     rc = SQLITE_ERROR;
   }
   if (rc == SQLITE_OK) rc = import_all(edb->db, &names, name, schema, prefix, &message);

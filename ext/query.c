@@ -6,7 +6,8 @@
 **
 ** An eponymous table whose hidden columns server, sql, p1, p2, … are the function's arguments. c1
 ** to c16 are the result's first columns (c17 to c100 are there too, hidden), `row` is the whole row
-** as a JSON object.
+** as a JSON object. There are 14 parameters, since SQLite lets a function's first 16 arguments pass
+** unchecked, and would compare the others with the columns that they are.
 **
 ** xBestIndex: idxNum is the number of arguments that are given, which are those of xFilter, in
 ** order.
@@ -16,7 +17,7 @@
 #include <string.h>
 
 #define SHOWN 16      /* c1 … */
-#define PARAMETERS 32 /* p1 … */
+#define PARAMETERS 14 /* p1 … */
 #define RESULTS 100   /* c1 … with the hidden ones */
 
 /* Columns of the table, in order. */
@@ -24,7 +25,8 @@
 #define COLUMN_SERVER (SHOWN + 1)
 #define COLUMN_SQL (SHOWN + 2)
 #define COLUMN_P1 (SHOWN + 3)
-#define COLUMN_HIDDEN (COLUMN_P1 + PARAMETERS)
+#define COLUMN_BEYOND (COLUMN_P1 + PARAMETERS) /* takes an argument too many */
+#define COLUMN_HIDDEN (COLUMN_BEYOND + 1)
 
 typedef struct Query {
   sqlite3_vtab base;
@@ -48,6 +50,7 @@ static int query_connect(sqlite3 *db, void *edb, int argc, const char *const *ar
   for (int i = 1; i <= SHOWN; i++) sqlite3_str_appendf(sql, "c%d, ", i);
   sqlite3_str_appendall(sql, "\"row\" TEXT, server HIDDEN, sql HIDDEN");
   for (int i = 1; i <= PARAMETERS; i++) sqlite3_str_appendf(sql, ", p%d HIDDEN", i);
+  sqlite3_str_appendall(sql, ", beyond HIDDEN");
   for (int i = SHOWN + 1; i <= RESULTS; i++) sqlite3_str_appendf(sql, ", c%d HIDDEN", i);
   sqlite3_str_appendall(sql, ")");
   char *text = sqlite3_str_finish(sql);
@@ -90,7 +93,11 @@ int arguments_plan(sqlite3_index_info *info, int first, int count) {
 }
 
 static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-  (void)vtab;
+  for (int i = 0; i < info->nConstraint; i++) {
+    if (info->aConstraint[i].iColumn != COLUMN_BEYOND) continue;
+    char *message = sqlite3_mprintf("edb: edb_query takes %d parameters at most", PARAMETERS);
+    return vtab_fail(vtab, SQLITE_ERROR, message);
+  }
   return arguments_plan(info, COLUMN_SERVER, 2 + PARAMETERS);
 }
 
@@ -140,6 +147,10 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
     parameters[i - 2].value = value_parameter(argv[i]);
   }
   Server *server = server_find(query->edb, name, &message);
+  if (server && is_transaction_control(sql)) {
+    int refused = transaction_refused(server, &message);
+    return vtab_fail(base->pVtab, refused, message);
+  }
   int rc = server ? reader_open(&cursor->reader, server, sql, parameters, (size_t)number - 2,
                                 REPEAT_NEVER, &message)
                   : (message ? SQLITE_ERROR : SQLITE_NOMEM);

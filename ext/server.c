@@ -8,6 +8,7 @@
 */
 #include "extInt.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define IDLE_LINKS 8 /* more are closed when they come back */
@@ -237,9 +238,40 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
   }
 }
 
+int is_transaction_control(const char *sql) {
+  static const char *const words[] = {"begin",    "start",     "commit",  "end",
+                                      "rollback", "savepoint", "release", "abort"};
+  for (;;) {
+    while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f') sql++;
+    const char *end = NULL;
+    if (sql[0] == '-' && sql[1] == '-') end = strchr(sql, '\n');
+    if (sql[0] == '/' && sql[1] == '*') end = strstr(sql + 2, "*/");
+    if (end == NULL) break;
+    sql = *end == '\n' ? end + 1 : end + 2;
+  }
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    size_t n = strlen(words[i]);
+    if (sqlite3_strnicmp(sql, words[i], (int)n) == 0 && !isalnum((unsigned char)sql[n]) &&
+        sql[n] != '_') {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int transaction_refused(const Server *server, char **message) {
+  *message =
+      sqlite3_mprintf("edb: %s %s: a transaction does not last from one call to the next, since "
+                      "each may use another connection: write one statement, or a function of "
+                      "the server's",
+                      server->driver->name, server->name);
+  return SQLITE_ERROR;
+}
+
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message) {
   int64_t count = 0;
+  if (is_transaction_control(sql)) return transaction_refused(link->server, message);
   link_starts(link, sql);
   int rc = edb_execute(&link->connection, sql, parameters, n, &count);
   *affected = count;
@@ -318,7 +350,8 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
   Server *server = server_named(edb, name);
   edb_error error;
   if (name[0] == 0 || strchr(name, ':')) {
-    *message = sqlite3_mprintf("edb: a server's name is not empty and has no colon: \"%s\"", name);
+    /* What stands there may be a URL with a password. */
+    *message = sqlite3_mprintf("edb: a server's name is not empty and has no colon");
     return SQLITE_ERROR;
   }
   const edb_driver *driver = edb_url_driver(url, &error);

@@ -141,7 +141,10 @@ int definition_load(sqlite3 *db, const char *schema, const char *name, Definitio
                    d, load_column);
   }
   if (rc == SQLITE_NOMEM) return rc;
-  if (rc == SQLITE_OK && d->driver) return SQLITE_OK;
+  if (rc == SQLITE_OK && d->driver) {
+    definition_settle(d);
+    return SQLITE_OK;
+  }
   *message = sqlite3_mprintf(
       "edb: the shadow tables of %s cannot be read: drop it and create it again", name);
   return SQLITE_ERROR;
