@@ -214,6 +214,11 @@ static void test_keys(const rsa_key *key) {
   other = *ours;
   other.public_key.n_size--;
   CHECK_INT(decrypt(&other, &ecr_sha256, c, key->size), ECR_INVALID);
+  /* The padding is right, but m^e is not c. */
+  other = *ours;
+  other.public_key.e = (const uint8_t *)"\3";
+  other.public_key.e_size = 1;
+  CHECK_INT(decrypt(&other, &ecr_sha256, c, key->size), ECR_REFUSED);
   other = *ours;
   other.public_key.e_size = 0;
   CHECK_INT(decrypt(&other, &ecr_sha256, c, key->size), ECR_INVALID);
