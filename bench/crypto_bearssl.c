@@ -1,5 +1,5 @@
 /*
-** crypto_bearssl.c: BearSSL (Debian's build). AES-GCM is its constant-time portable code (ct64), the
+** crypto_bearssl.c: BearSSL, built with crypto/'s flags or as Debian builds it (peers.tcl). AES-GCM is its constant-time portable code (ct64), the
 ** counterpart of our "portable"; for the rest its own default on 64 bits. It has no Ed25519.
 */
 #include <string.h>
@@ -25,7 +25,13 @@ typedef struct state {
   uint8_t out[BENCH_RECORD + 16];
 } state;
 
-static const char *version(void) { return "BearSSL 0.6"; }
+#ifdef BEARSSL_BUILD
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+static const char *version(void) { return "BearSSL 0.6, built with " TEXT(BEARSSL_BUILD); }
+#else
+static const char *version(void) { return "BearSSL 0.6, Debian's build"; }
+#endif
 
 /* SHA-256's name (RFC 8017 B.1), as BearSSL wants it: length, then bytes. */
 static const unsigned char sha256_oid[] = {9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01};

@@ -13,6 +13,7 @@ namespace eval peers {
   # Exact versions, so that a result can be had again.  pgx's are in pgx/go.mod.
   variable duckdb {duckdb==1.5.5 duckdb-extension-postgres-scanner==1.5.5}
   variable virtualpg mod_virtualpg
+  variable optimize -O3               ;# as crypto/ in the Makefile
 
   # A participant with a limit does only so many lookups, since each is a scan or nearly so; its
   # time is scaled up to the number that the others do, and the result says so.
@@ -165,6 +166,10 @@ proc peers::build_crypto_bench {} {
   set cc [expr {[info exists ::env(CC)] && $::env(CC) ne {} ? $::env(CC) : "cc"}]
   set flags {-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -fvisibility=hidden}
   set libs {}
+  if {![catch {program bearssl} library]} {
+    lappend flags -I[file dirname [file dirname $library]]/inc -DBEARSSL_BUILD=$::peers::optimize
+    lappend libs $library
+  }
   foreach {header library} {openssl/evp.h -lcrypto bearssl.h -lbearssl wolfssl/options.h -lwolfssl} {
     if {![catch {exec $cc -E -x c - << "#include <$header>"}]} { lappend libs $library }
   }
@@ -177,6 +182,41 @@ proc peers::build_crypto_bench {} {
   exec $cc {*}$flags -DECR_NO_U128 -shared -fPIC -o $out/crypto_nou128.so $bench/crypto_edb.c \
     $build/nou128/libcrypto-edb.a -ldl >@stderr 2>@1
   return $out/crypto_bench
+}
+
+# BearSSL with the optimization that crypto/ has (Debian's is built for size), from its source package, which
+# the system's own package sources have; where they can't be asked, Debian's build is measured.
+proc peers::build_bearssl {} {
+  variable out
+  variable optimize
+  set folder $out/bearssl
+  set libraries [glob -nocomplain $folder/*/build/libbearssl.a]
+  if {$libraries ne {}} { return [lindex $libraries 0] }
+  file delete -force $folder
+  file mkdir $folder/sources $folder/lists/partial
+  foreach path [glob -nocomplain /etc/apt/sources.list.d/*.sources /etc/apt/sources.list] {
+    set text [servers::read_file $path]
+    set text [regsub -all -line {^Types:.*$} $text {Types: deb-src}]
+    set text [regsub -all -line {^deb\s} $text {deb-src }]
+    set channel [open $folder/sources/[regsub {sources[.]list$} [file tail $path] edb.list] w]
+    puts $channel $text
+    close $channel
+  }
+  set apt [list apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$folder/sources \
+    -o Dir::State::lists=$folder/lists -o APT::Sandbox::User=root]
+  set cwd [pwd]
+  cd $folder
+  try {
+    puts stderr "Fetching BearSSL's source with apt-get"
+    attempt "apt-get could not read the package lists" {*}$apt update
+    attempt "apt-get has no source of BearSSL" {*}$apt source --download-only bearssl
+    attempt "tar could not unpack BearSSL" tar xf [lindex [glob *.orig.tar.*] 0]
+    cd [lindex [glob -types d bearssl-*] 0]
+    attempt "BearSSL does not build" make -s lib "CFLAGS=$optimize -fPIC"
+    return [pwd]/build/libbearssl.a
+  } finally {
+    cd $cwd
+  }
 }
 
 proc peers::is_newer {path sources} {
