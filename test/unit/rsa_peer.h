@@ -47,6 +47,7 @@ static struct {
   int (*bn_mul)(void *, const void *, const void *, void *);
   int (*bn_div)(void *, void *, const void *, const void *, void *);
   void *(*bn_mod_inverse)(void *, const void *, const void *, void *), *(*bn_dup)(const void *);
+  void (*bn_free)(void *), (*bn_ctx_free)(void *);
   void *(*rsa_new)(void);
   void (*rsa_free)(void *);
   int (*rsa_set0_key)(void *, void *, void *, void *), (*rsa_set0_factors)(void *, void *, void *);
@@ -80,6 +81,8 @@ static inline int rsa_peer_open(void) {
   PEER(lib.bn_div, "BN_div");
   PEER(lib.bn_mod_inverse, "BN_mod_inverse");
   PEER(lib.bn_dup, "BN_dup");
+  PEER(lib.bn_free, "BN_free");
+  PEER(lib.bn_ctx_free, "BN_CTX_free");
   PEER(lib.rsa_new, "RSA_new");
   PEER(lib.rsa_free, "RSA_free");
   PEER(lib.rsa_set0_key, "RSA_set0_key");
@@ -147,6 +150,10 @@ static inline void rsa_make(rsa_key *key, const rsa_shape *shape) {
   key->rsa = lib.rsa_new();
   CHECK(lib.rsa_set0_key(key->rsa, n, e, d) && lib.rsa_set0_factors(key->rsa, p, q) &&
         lib.rsa_set0_crt_params(key->rsa, dp, dq, qinv));
+  lib.bn_free(phi);
+  lib.bn_free(p1);
+  lib.bn_free(q1);
+  lib.bn_ctx_free(ctx);
 }
 
 /* em^d mod n. */
