@@ -278,9 +278,14 @@ typedef struct edb_catalog {
   const char *relation;
   const char *columns;
   const char *estimate;
+  const char *const
+      *identities; /* what relation's identity may be, NULL-terminated: nothing else is
+                                 ** believed when it is read back from a database file */
 } edb_catalog;
 
 #define EDB_OPTION_SECRET 1u /* its value is shown nowhere */
+#define EDB_OPTION_LOCAL                                                                           \
+  2u /* it names what is the user's own here, or lets files be made: for the user to say */
 
 typedef struct edb_option_spec {
   const char *name;
@@ -332,6 +337,10 @@ int edb_url_check(const char *url, const edb_option *options, size_t n, edb_erro
 
 /* Whether the URL itself holds a secret. */
 int edb_url_has_secret(const char *url);
+
+/* Whether the URL has an option that only the user should set, not a file from elsewhere
+** (EDB_OPTION_LOCAL). */
+int edb_url_is_local(const char *url);
 
 /* The URL with each secret written as ***, NUL-terminated, from host->resize (the caller frees it
 ** so); NULL when out of memory. A URL that cannot be parsed is masked as a whole behind its scheme.

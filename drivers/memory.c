@@ -264,7 +264,7 @@ static const edb_dialect dialect = {.quote = {'"', '"'},
                                     .type = any_type};
 
 /* There is no catalog: these are answered as statements that are not understood. */
-static const edb_catalog catalog = {"TABLES", "RELATION", "COLUMNS", NULL};
+static const edb_catalog catalog = {"TABLES", "RELATION", "COLUMNS", NULL, NULL};
 
 static const char *const schemes[] = {"memory", NULL};
 static const edb_option_spec options_taken[] = {{"path", 0, "not used"}, {NULL, 0, NULL}};

@@ -321,10 +321,11 @@ struct pg_statement {
   char name[24]; /* "" for the unnamed one */
   char *sql;
   double expected;
-  unsigned char reads; /* SELECT and its like: may be stopped half-way and run by COPY */
-  unsigned char text;  /* results in text format */
-  unsigned char bulky; /* has a column whose values tend to be long */
-  unsigned unnamed;    /* the connection's count when it was prepared */
+  unsigned char reads;  /* SELECT and its like: may be stopped half-way and run by COPY */
+  unsigned char text;   /* results in text format */
+  unsigned char copied; /* it has been run by COPY before */
+  unsigned char bulky;  /* has a column whose values tend to be long */
+  unsigned unnamed;     /* the connection's count when it was prepared */
   int n_columns, n_parameters;
   edb_column *columns;
   pg_codec *codecs;

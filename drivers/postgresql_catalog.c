@@ -169,4 +169,8 @@ static const char columns[] =
              " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
 /* A view's rows can only be counted by running it. */
-const edb_catalog pg_catalog = {tables, relation, columns, NULL};
+#define CTID "ctid::text"
+#define TABLE_CTID "tableoid::int8::text || ctid::text"
+static const char *const identities[] = {CTID, TABLE_CTID, NULL};
+
+const edb_catalog pg_catalog = {tables, relation, columns, NULL, identities};

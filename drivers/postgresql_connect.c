@@ -20,8 +20,8 @@ const edb_option_spec pg_options[] = {
     {"database", 0, "database (the user's name)"},
     {"sslmode", 0, "disable, allow, prefer, require, verify-ca or verify-full"},
     {"sslrootcert", 0, "file of the authorities that are trusted; system"},
-    {"sslcert", 0, "file of the client's certificate"},
-    {"sslkey", 0, "file of its key"},
+    {"sslcert", EDB_OPTION_LOCAL, "file of the client's certificate"},
+    {"sslkey", EDB_OPTION_LOCAL, "file of its key"},
     {"sslpassword", EDB_OPTION_SECRET, "password of the key"},
     {"sslcrl", 0, "file of revoked certificates"},
     {"sslnegotiation", 0, "postgres or direct (libpq 17)"},
@@ -29,8 +29,8 @@ const edb_option_spec pg_options[] = {
     {"gssencmode", 0, "disable, prefer or require"},
     {"krbsrvname", 0, "Kerberos service name"},
     {"require_auth", 0, "authentication methods that are accepted (libpq 16)"},
-    {"passfile", 0, "file to read passwords from instead of ~/.pgpass"},
-    {"service", 0, "a service of pg_service.conf"},
+    {"passfile", EDB_OPTION_LOCAL, "file to read passwords from instead of ~/.pgpass"},
+    {"service", EDB_OPTION_LOCAL, "a service of pg_service.conf"},
     {"options", 0, "settings for the session: -c name=value"},
     {"application_name", 0, "the name that the server shows (edb)"},
     {"target_session_attrs", 0, "any, read-write, read-only, primary, standby, prefer-standby"},
@@ -74,7 +74,8 @@ static int refused(PGconn *conn, const char *const secrets[2], edb_error *error)
   edb_copy_line(text, sizeof text, message, pg_trimmed(message));
   for (int i = 0; i < 2; i++) {
     size_t n = secrets[i] ? strlen(secrets[i]) : 0;
-    for (char *at = n ? strstr(text, secrets[i]) : NULL; at; at = strstr(at, secrets[i])) {
+    /* Shorter ones stand in any text by chance, and would be told by being masked there. */
+    for (char *at = n >= 4 ? strstr(text, secrets[i]) : NULL; at; at = strstr(at, secrets[i])) {
       for (size_t k = 0; k < n; k++) at[k] = '*';
       at += n;
     }
@@ -149,6 +150,7 @@ int pg_open(const edb_option *options, size_t n, const edb_host *host, void **co
   *connection = c;
   return EDB_OK;
 failed:
+  if (c->cancel) pq.freeCancel(c->cancel);
   if (c->pq) pq.finish(c->pq);
   edb_free(host, c);
   return rc;

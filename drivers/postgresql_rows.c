@@ -252,17 +252,28 @@ static int wants_copy(const pg_rows *r) {
          (c->copy_works || !r->transaction) && !strchr(s->sql, ';');
 }
 
+/* COPY sends the SQL anew, and tells no types: they are those of the description, which may be of a
+** table that was altered since. The server says so when it is asked again (0A000). */
+static int still_as_described(pg_statement *s) {
+  pg_connection *c = s->connection;
+  int rc = pg_sent(c, pq.sendDescribePrepared(c->pq, s->name));
+  return rc == EDB_OK ? pg_finish(c, NULL) : rc;
+}
+
 /* EDB_OK, an error, or EDB_UNSUPPORTED where the rows should come in another way. */
 static int start_copy(pg_rows *r) {
   pg_statement *s = r->statement;
   pg_connection *c = s->connection;
+  int rc = s->copied ? still_as_described(s) : EDB_OK;
+  if (rc != EDB_OK) return rc;
+  s->copied = 1;
   c->parameters.n = 0;
   edb_buffer_text(&c->parameters, "COPY (");
   edb_buffer_text(&c->parameters, s->sql);
   edb_buffer_text(&c->parameters, "\n) TO STDOUT (FORMAT binary)");
   if (c->parameters.nomem) return edb_fail(&c->error, EDB_NOMEM, "out of memory");
   c->unnamed++;
-  int rc = pg_sent(c, pq.sendQueryParams(c->pq, c->parameters.p, 0, NULL, NULL, NULL, NULL, 0));
+  rc = pg_sent(c, pq.sendQueryParams(c->pq, c->parameters.p, 0, NULL, NULL, NULL, NULL, 0));
   if (rc == EDB_OK) rc = pg_wait(c);
   if (rc != EDB_OK) return rc;
   PGresult *result = pq.getResult(c->pq);

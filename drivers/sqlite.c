@@ -287,7 +287,7 @@ static const char *const schemes[] = {"sqlite", NULL};
 
 static const edb_option_spec options_taken[] = {
     {"path", 0, "the database file"},
-    {"mode", 0, "ro, rw (the default) or rwc, which creates the file"},
+    {"mode", EDB_OPTION_LOCAL, "ro, rw (the default) or rwc, which creates the file"},
     {"busy_timeout", 0, "milliseconds to wait for a lock (5000)"},
     {NULL, 0, NULL}};
 

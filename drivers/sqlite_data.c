@@ -99,6 +99,8 @@ const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
   " (SELECT 1 FROM pragma_table_xinfo(l.name, l.schema) AS c"                                      \
   " WHERE c.name = r.column1 COLLATE NOCASE) LIMIT 1)"
 
+static const char *const identities[] = {"rowid", "_rowid_", "oid", NULL};
+
 const edb_catalog edb_sqlite_catalog = {
     .tables = "SELECT schema, name, type, NULL, NULL FROM pragma_table_list"
               " WHERE (schema = ?1 OR ?1 IS NULL) AND type <> 'shadow'"
@@ -116,4 +118,5 @@ const edb_catalog edb_sqlite_catalog = {
     " c.dflt_value IS NOT NULL OR c.hidden IN (2, 3) OR (c.pk AND k.alias)"
     " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",
     /* The end of a b-tree is near. Tables without rowid and views refuse it: then it is not known. */
-    .estimate = "SELECT max(_rowid_) FROM %s"};
+    .estimate = "SELECT max(_rowid_) FROM %s",
+    .identities = identities};

@@ -54,8 +54,8 @@ typedef struct part_cursor {
 
 /* What every driver that takes a password takes too. */
 static const edb_option_spec password_specs[] = {
-    {"password_env", 0, "environment variable that holds the password"},
-    {"password_file", 0, "file whose first line is the password"},
+    {"password_env", EDB_OPTION_LOCAL, "environment variable that holds the password"},
+    {"password_file", EDB_OPTION_LOCAL, "file whose first line is the password"},
     {NULL, 0, NULL}};
 
 /* ---- Schemes --------------------------------------------------------------------------------- */
@@ -556,6 +556,19 @@ int edb_url_has_secret(const char *url) {
   if (check(url, NULL, 0, &u, NULL) != EDB_OK) return 1;
   while (next_part(&u, &c, &p)) {
     if (is_secret(&u, &p)) return 1;
+  }
+  return 0;
+}
+
+int edb_url_is_local(const char *url) {
+  split_url u;
+  part_cursor c = {0, 0};
+  part p;
+  char text[64];
+  if (check(url, NULL, 0, &u, NULL) != EDB_OK) return 1;
+  while (next_part(&u, &c, &p)) {
+    const edb_option_spec *spec = part_spec(u.driver, &p, text);
+    if (!spec || (spec->flags & EDB_OPTION_LOCAL)) return 1;
   }
   return 0;
 }

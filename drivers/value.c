@@ -37,6 +37,10 @@ static int make_room(edb_row *row, size_t n) {
   if (n > SIZE_MAX / 2 - row->used) return EDB_NOMEM;
   while (size < row->used + n) size *= 2;
   bytes = edb_alloc(row->host, size);
+  if (!bytes) { /* twice as much may be beyond what the host gives at once */
+    size = row->used + n;
+    bytes = edb_alloc(row->host, size);
+  }
   if (!bytes) return EDB_NOMEM;
   if (row->used > 0) memcpy(bytes, row->bytes, row->used);
   for (i = 0; i < row->count; i++) {

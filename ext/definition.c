@@ -232,8 +232,13 @@ int definition_parse(Definition *d, int argc, const char *const *argv, char **me
   if (strchr(d->server, ':') && edb_url_has_secret(d->server)) {
     *message =
         sqlite3_mprintf("edb: the URL's password would stay in the database file: define the "
-                        "server with edb_server(name, URL) and use its name, or write "
-                        "password_env or password_file into the URL");
+                        "server with edb_server(name, URL) and use its name");
+    return SQLITE_ERROR;
+  }
+  if (strchr(d->server, ':') && edb_url_is_local(d->server)) {
+    *message =
+        sqlite3_mprintf("edb: a database file does not choose passwords, keys or modes of this "
+                        "machine: define the server with edb_server(name, URL) and use its name");
     return SQLITE_ERROR;
   }
   return SQLITE_OK;

@@ -106,6 +106,9 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
 int is_transaction_control(const char *sql);
 int transaction_refused(const Server *server, char **message);
 
+/* The SQLite result code, never SQLITE_OK, and *message for a call on the link that answered rc. */
+int link_fail(const Link *link, int rc, char **message);
+
 /* Never repeated: what was sent may have been done. */
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message);

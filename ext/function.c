@@ -72,7 +72,7 @@ static double timeout_get(const Edb *edb) { return (double)edb->host.timeout_ms 
 
 static int timeout_set(Edb *edb, double seconds) {
   if (!(seconds >= 0 && seconds <= 1000000)) return 0;
-  edb->host.timeout_ms = (int)(seconds * 1000);
+  edb->host.timeout_ms = seconds > 0 && seconds < 0.001 ? 1 : (int)(seconds * 1000);
   return 1;
 }
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static int reader_failed(Reader *reader, char **message) {
-  int rc = server_fail(reader->link->server, edb_detail(&reader->link->connection), message);
+static int reader_failed(Reader *reader, int code, char **message) {
+  int rc = link_fail(reader->link, code, message);
   reader_end(reader);
   return rc;
 }
@@ -23,16 +23,14 @@ int reader_open(Reader *reader, Server *server, const char *sql, const edb_param
     return rc;
   }
   reader->row.host = &server->host;
-  if (edb_rows_columns(&reader->rows, &reader->columns, &reader->count) != EDB_OK) {
-    return reader_failed(reader, message);
-  }
-  return SQLITE_OK;
+  int code = edb_rows_columns(&reader->rows, &reader->columns, &reader->count);
+  return code == EDB_OK ? SQLITE_OK : reader_failed(reader, code, message);
 }
 
 int reader_next(Reader *reader, char **message) {
   int rc = edb_rows_next(&reader->rows, &reader->row);
   if (rc == EDB_ROW) return SQLITE_ROW;
-  if (rc != EDB_DONE) return reader_failed(reader, message);
+  if (rc != EDB_DONE) return reader_failed(reader, rc, message);
   reader_end(reader);
   return SQLITE_DONE;
 }

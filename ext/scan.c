@@ -61,9 +61,12 @@ int scan_close(sqlite3_vtab_cursor *cursor) {
 
 /* ---- Rows ----------------------------------------------------------------------------------------- */
 
-static int scan_failed(Scan *scan) {
+/* After an answer that made no sense the connection is not used again, nor is the statement that it
+** keeps prepared. */
+static int scan_failed(Scan *scan, int code) {
   char *message = NULL;
-  int rc = server_fail(scan->link->server, edb_detail(&scan->link->connection), &message);
+  int rc = link_fail(scan->link, code, &message);
+  if (code == EDB_FAILED) scan->link->generation = -1;
   scan_end(scan);
   return vtab_fail(scan->base.pVtab, rc, message);
 }
@@ -80,7 +83,7 @@ static int scan_fetch(Scan *scan) {
     scan->row = scan->owned.values;
     if (rc == EDB_ROW) return SQLITE_OK;
   }
-  if (rc != EDB_DONE) return scan_failed(scan);
+  if (rc != EDB_DONE) return scan_failed(scan, rc);
   scan_end(scan);
   return SQLITE_OK;
 }
@@ -100,8 +103,8 @@ int scan_eof(sqlite3_vtab_cursor *cursor) { return ((Scan *)cursor)->eof; }
 
 /* ---- xFilter --------------------------------------------------------------------------------------- */
 
-/* A database file from elsewhere must not make its reader call where it says: with trusted_schema
-** off, the server has to be defined by the application. */
+/* A database file from elsewhere must not make its reader call where it says, or run what it says: with
+** trusted_schema off, the server has to be defined by the application, and a query is not run. */
 static int scan_server(const Table *table, Server **server, char **message) {
   const Definition *d = &table->definition;
   int trusted = 1;
@@ -109,13 +112,14 @@ static int scan_server(const Table *table, Server **server, char **message) {
     *message = sqlite3_mprintf("%s", table->broken);
     return SQLITE_ERROR;
   }
-  if (strchr(d->server, ':')) {
+  if (strchr(d->server, ':') || d->query) {
     sqlite3_db_config(table->edb->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
     if (!trusted) {
-      *message =
-          sqlite3_mprintf("edb: %s: trusted_schema is off, so the URL in this database is not "
-                          "used: define its server with edb_server()",
-                          table->name);
+      *message = sqlite3_mprintf(
+          "edb: %s: trusted_schema is off, so the %s in this database is not "
+          "used: %s",
+          table->name, d->query ? "query" : "URL",
+          d->query ? "run it by edb_query()" : "define its server with edb_server()");
       return SQLITE_ERROR;
     }
   }

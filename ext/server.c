@@ -154,8 +154,13 @@ void link_release(Link *link) {
 
 /* ---- Statements kept prepared ---------------------------------------------------------------- */
 
-static int link_fail(Link *link, char **message) {
-  return server_fail(link->server, edb_detail(&link->connection), message);
+int link_fail(const Link *link, int rc, char **message) {
+  const edb_error *error = edb_detail(&link->connection);
+  if (rc == EDB_NOMEM) return SQLITE_NOMEM;
+  if (error->code == (edb_code)rc) return server_fail(link->server, error, message);
+  /* The failure was this side's, so the connection tells of an older one. */
+  edb_error own = {.code = EDB_FAILED, .message = "the answer could not be taken"};
+  return server_fail(link->server, &own, message);
 }
 
 static void kept_drop(struct Kept *kept) {
@@ -233,7 +238,7 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
     } else if (reused && is_stale(rc)) {
       kept_drop(kept);
     } else {
-      return link_fail(*link, message);
+      return link_fail(*link, rc, message);
     }
   }
 }
@@ -275,7 +280,7 @@ int link_execute(Link *link, const char *sql, const edb_parameter *parameters, s
   link_starts(link, sql);
   int rc = edb_execute(&link->connection, sql, parameters, n, &count);
   *affected = count;
-  return rc == EDB_OK ? SQLITE_OK : link_fail(link, message);
+  return rc == EDB_OK ? SQLITE_OK : link_fail(link, rc, message);
 }
 
 /* ---- Servers -------------------------------------------------------------------------------- */

@@ -89,6 +89,13 @@ static const char *column_text(sqlite3_stmt *row, int i) {
   return text ? text : "";
 }
 
+/* The identity goes into remote SQL as it is, so it must be one that the driver itself would give. */
+static int is_identity(const Definition *d, const char *sql) {
+  const char *const *known = d->driver->catalog->identities;
+  while (known && *known && strcmp(*known, sql) != 0) known++;
+  return known && *known;
+}
+
 static int load_relation(sqlite3_stmt *row, Definition *d) {
   d->driver = driver_named(column_text(row, 0));
   if (d->driver == NULL) return SQLITE_ERROR;
@@ -96,6 +103,9 @@ static int load_relation(sqlite3_stmt *row, Definition *d) {
   if (d->schema == NULL && sqlite3_column_type(row, 2) == SQLITE_TEXT &&
       !set_text(&d->schema, column_text(row, 2))) {
     return SQLITE_NOMEM;
+  }
+  if (sqlite3_column_type(row, 3) == SQLITE_TEXT && !is_identity(d, column_text(row, 3))) {
+    return SQLITE_CORRUPT;
   }
   if (sqlite3_column_type(row, 3) == SQLITE_TEXT &&
       !set_text(&d->identity_sql, column_text(row, 3))) {

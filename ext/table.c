@@ -23,7 +23,9 @@ static void table_free(Table *table) {
 }
 
 static int table_declare(sqlite3 *db, Table *table, char **message) {
-  if (table->broken) return sqlite3_declare_vtab(db, "CREATE TABLE x(edb_key)");
+  if (table->definition.count == 0 && table->broken) {
+    return sqlite3_declare_vtab(db, "CREATE TABLE x(edb_key)");
+  }
   table->identity = definition_identity(&table->definition);
   char *sql = definition_declare(&table->definition);
   if (sql == NULL) return SQLITE_NOMEM;
@@ -66,13 +68,23 @@ static int table_connect(sqlite3 *db, void *edb, int argc, const char *const *ar
   int rc = table_new(edb, argv, &table);
   if (rc == SQLITE_OK) {
     rc = definition_parse(&table->definition, argc - 3, argv + 3, &table->broken);
-    if (rc == SQLITE_OK) {
-      rc = definition_load(db, argv[1], argv[2], &table->definition, &table->broken);
+    /* Even where the table cannot be read it has its columns, so that a query is told why. */
+    char *unreadable = NULL;
+    if (rc != SQLITE_NOMEM) {
+      rc = definition_load(db, argv[1], argv[2], &table->definition, &unreadable);
+    }
+    if (table->broken == NULL) {
+      table->broken = unreadable;
+    } else {
+      sqlite3_free(unreadable);
     }
     if (rc != SQLITE_NOMEM) rc = table_declare(db, table, message);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && table->broken == NULL) {
-      table->broken = *message; /* shadow tables that somebody changed */
-      *message = NULL;
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM) { /* shadow tables that somebody changed */
+      if (table->broken == NULL) {
+        table->broken = *message;
+        *message = NULL;
+      }
+      definition_clear(&table->definition);
       rc = table_declare(db, table, message);
     }
   }

@@ -335,6 +335,10 @@ void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type) 
     const char *p = value->as.text.p;
     size_t n = value->as.text.n;
     int decimal = is_exact_decimal(type) && is_decimal(p, n);
+    if (is_exact_decimal(type) && is_word(p, n, "NaN")) {
+      sqlite3_str_appendall(out, "null");
+      break;
+    }
     if ((decimal || is_json(type, NULL)) && n <= INT32_MAX) {
       sqlite3_str_append(out, p, (int)n);
     } else {
