@@ -513,7 +513,8 @@ proc differential::query_select {} {
   set other [small_table]
   set inner [columns_of $other z]
   set match [dict get [random::pick [of_class $inner [dict get $column class]]] sql]
-  set what [random::pick [list count(*) "min($match)" "max([dict get [random::pick $inner] sql])"]]
+  # Without the +, SQLite takes min of one of '1' and 1 when it compares both with 1.
+  set what [random::pick [list count(*) "min(+$match)" "max([dict get [random::pick $inner] sql])"]]
   set more [expr {[random::chance 30] ? " AND [leaf $inner 0]" : {}}]
   set list [list [dict get $column sql] \
     "(SELECT $what FROM [from $other] AS z WHERE $match [random::pick {= = IS <}] [dict get $column sql]$more)" \
