@@ -30,6 +30,8 @@ int edb_row_reset(edb_row *row, size_t n) {
 
 /* Room for n more bytes. Growing moves the bytes, so the values that point into them move too: there is
 ** a moment when both blocks exist, because a pointer into a freed block must not even be computed with. */
+#define LARGE ((size_t)1 << 26)
+
 static int make_room(edb_row *row, size_t n) {
   size_t size = row->size ? row->size : 64, i;
   char *bytes;
@@ -37,7 +39,7 @@ static int make_room(edb_row *row, size_t n) {
   if (n > SIZE_MAX / 2 - row->used) return EDB_NOMEM;
   while (size < row->used + n) size *= 2;
   bytes = edb_alloc(row->host, size);
-  if (!bytes) { /* twice as much may be beyond what the host gives at once */
+  if (!bytes && size > LARGE) { /* more than is needed may be more than the host gives at once */
     size = row->used + n;
     bytes = edb_alloc(row->host, size);
   }
