@@ -41,8 +41,15 @@ proc differential::query {} {
 
 # Constants -----------------------------------------------------------------------------------------
 
-# An SQL literal that has to do with the column.
+# An SQL literal that has to do with the column. SQLite finds no rowid by -9223372036854775808.0, nor by the same
+# integer if both are in a list; other columns equal it.
 proc differential::constant {column} {
+  set value [any_constant $column]
+  if {[dict get $column name] eq "rowid" && [regexp {^-9[\d.]+(e\+18|\.0)$} $value]} { return -1.0 }
+  return $value
+}
+
+proc differential::any_constant {column} {
   variable edges
   variable number_edges
   variable real_edges
