@@ -153,6 +153,9 @@ void ecr_hmac_digest(const ecr_hmac_context *context,
 void ecr_hmac(const ecr_hash *hash, const void *key, size_t key_size, const void *p, size_t n,
               uint8_t *out);
 
+/* In the functions below that derive keys, out may be the key, but neither info nor seed: these are
+** read again for each block. */
+
 /* RFC 5869. prk: hash->size bytes. Expand: ECR_TOO_LONG beyond 255 × hash->size. */
 void ecr_hkdf_extract(const ecr_hash *hash, const void *salt, size_t salt_size, const void *secret,
                       size_t n, uint8_t *prk);
@@ -240,7 +243,8 @@ ecr_status ecr_rsa_verify_pss(const ecr_rsa_public *key, const ecr_hash *hash, s
 
 /* ---- RSA-OAEP decryption (rsa_private.c) --------------------------------------------------------- */
 
-/* CRT form (RFC 8017 3.2), big-endian. */
+/* CRT form (RFC 8017 3.2), big-endian. Primes of very unequal length are ECR_INVALID: each must fit
+** half the modulus' bits, rounded up to 128. */
 typedef struct ecr_rsa_private {
   ecr_rsa_public public_key;
   const uint8_t *p, *q, *dp, *dq, *qinv;
