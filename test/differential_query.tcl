@@ -79,7 +79,9 @@ proc differential::any_constant {column} {
 # SQL for a value beside the value.
 proc differential::changed {value class} {
   set type [lindex [db eval "SELECT typeof($value)"] 0]
-  if {$type eq "text" && $class in {date time datetime} && [random::chance 70]} { set type moment }
+  if {$type eq "text" && $class in {date time datetime} && [random::chance 80]} { set type moment }
+  # Less after it than a server keeps.
+  if {$type eq "moment" && $class ne "date" && [random::chance 30]} { set type finer }
   switch $type {
     integer - real {
       set form [random::pick {{%s + 1} {%s - 1} {%s + 0.5} {%s + 0.5} {%s - 0.5} {CAST(%s AS INTEGER) + 1} {CAST(%s AS INTEGER) - 1} {CAST(%s AS TEXT)} {CAST(%s AS REAL)} {-(%s)} {' ' || %s} {%s * 1.0000000001}
@@ -91,8 +93,10 @@ proc differential::changed {value class} {
         {date(%s, '-1 day')} {datetime(%s, '+1 second')} {%s || char(0xffff)} {replace(%s, 'Z', '')} {replace(%s, ' ', 'T')}
         {CAST(%s AS BLOB)} {%s || '%%'} {replace(%s, '-', '')}}]
     }
+    finer { set form "%s || iif(instr(%s, '.'), '', '.') || '0000001'" }
     moment {
-      set form [random::pick {{%s || ' '} {%s || 'Z'} {%s || '.5'} {%s || ' 00:00:00'} {%s || ' 12:00:00.5Z'} {%s || 'x'} {%s || '.0000001'} {%s || '0000001'} {%s || '.0000005'}
+      set form [random::pick {{%s || ' '} {%s || 'Z'} {%s || '.5'} {%s || ' 00:00:00'} {%s || ' 12:00:00.5Z'} {%s || 'x'}
+        {replace(%s, '.5', '.4999999')} {replace(%s, '.25', '.2499999')}
         {substr(%s, 1, 10)} {substr(%s, 1, 19)} {substr(%s, 1, 16)} {replace(%s, 'Z', '')} {replace(%s, 'Z', '.5Z')}
         {replace(%s, '.', '')} {rtrim(%s, 'Z5') || 'Z'} {date(%s, '+1 day')} {date(%s, '-1 day')} {datetime(%s, '+1 second')}
         {datetime(%s, '-1 second') || 'Z'} {replace(%s, ' ', 'T')} {substr(%s, 1, 19) || '.999'} {' ' || %s}}]
@@ -135,7 +139,7 @@ proc differential::condition {scope {depth 2} {subqueries 1}} {
 
 proc differential::leaf {scope {subqueries 1}} {
   set column [random::pick $scope]
-  set kind [random::weighted {compare 46 is 8 null 6 between 8 in 12 in_select 5 like 7 columns 6 collate 5 cast 6 row 2
+  set kind [random::weighted {compare 40 near 14 is 8 null 6 between 8 in 12 in_select 5 like 7 columns 6 collate 5 cast 6 row 2
     exists 3 scalar 2 strange 3}]
   if {!$subqueries && $kind in {in_select exists scalar}} { set kind compare }
   condition_$kind $column [dict get $column sql] $scope
@@ -146,6 +150,19 @@ proc differential::operator {} { random::weighted {= 8 < 3 <= 3 > 3 >= 3 <> 1 ==
 proc differential::condition_compare {column c scope} {
   if {[random::chance 12]} { return "[operand $column] [operator] $c" }
   return "$c [operator] [operand $column]"
+}
+
+# A number or a moment against one just beside a value that is there.
+proc differential::condition_near {column c scope} {
+  set found [lmap one $scope {
+    expr {[dict get $one class] in {int real date time datetime} && [dict get $one values] ne {} ? $one : [continue]}
+  }]
+  if {$found eq {}} { return [condition_compare $column $c $scope] }
+  set column [random::pick $found]
+  set near [changed [random::pick [dict get $column values]] [dict get $column class]]
+  set near [literal [lindex [db eval "SELECT quote($near)"] 0]]
+  if {[string match -9.22*e+18 $near]} { set near 0 }
+  return "[dict get $column sql] [random::pick {< <= > >=}] $near"
 }
 
 proc differential::condition_is {column c scope} {
