@@ -139,7 +139,7 @@ proc differential::condition {scope {depth 2} {subqueries 1}} {
 
 proc differential::leaf {scope {subqueries 1}} {
   set column [random::pick $scope]
-  set kind [random::weighted {compare 40 near 14 is 8 null 6 between 8 in 12 in_select 5 like 7 columns 6 collate 5 cast 6 row 2
+  set kind [random::weighted {compare 40 near 14 is 8 null 9 between 8 in 12 in_select 5 like 7 columns 6 collate 5 cast 6 row 2
     exists 3 scalar 2 strange 3}]
   if {!$subqueries && $kind in {in_select exists scalar}} { set kind compare }
   condition_$kind $column [dict get $column sql] $scope
@@ -370,7 +370,7 @@ proc differential::query_or {} {
   set arms {}
   for {set n [expr {2 + [random::below 3]}]} {$n > 0} {incr n -1} {
     set column [random::pick [random::pick [list $scope [lrange $scope 0 2]]]]
-    set arm [condition_[random::weighted {compare 6 in 2 null 1 between 1 is 1}] $column [dict get $column sql] $scope]
+    set arm [condition_[random::weighted {compare 6 in 2 null 2 between 1 is 2}] $column [dict get $column sql] $scope]
     if {[random::chance 15]} { set arm "($arm AND [leaf $scope 0])" }
     lappend arms $arm
   }
