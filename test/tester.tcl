@@ -1,6 +1,6 @@
 # The words that suites are written in, after SQLite's own test/tester.tcl.
 #
-#   # servers: postgresql                 once for each PostgreSQL; `none`: once, with no server
+#   # servers: postgresql                 once for each server of the kind; `none`: once, with none
 #   source [file join [file dirname [info script]] tester.tcl]
 #   do_execsql_test 1.0 { SELECT 1, 'x', NULL } {1 x NULL}
 #   do_catchsql_test 1.1 { SELECT nosuch } {1 {no such column: nosuch}}
@@ -127,8 +127,8 @@ proc reset_db {} {
 
 # Servers and programs ----------------------------------------------------------------------------
 
-# What the runner knows of the suite's server: url url_nopassword host port user password database
-# libdir bindir psql pid dir version name.
+# What the runner knows of the suite's server: the keys that the heads of servers.tcl and
+# servers_KIND.tcl list.
 proc server {kind key} {
   set ::env(EDB_TEST_[string toupper ${kind}_$key])
 }
@@ -140,6 +140,11 @@ proc has_server {kind} {
 # Runs SQL on the suite's PostgreSQL database by psql; returns what it prints, unaligned.
 proc psql {sql args} {
   servers::psql [server_dict postgresql] $sql {*}$args
+}
+
+# The same on its MySQL or MariaDB database by that client; tabs between columns.
+proc mysql {sql args} {
+  servers::mysql [server_dict mysql] $sql {*}$args
 }
 
 proc server_dict {kind} {
