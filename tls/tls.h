@@ -141,6 +141,7 @@ typedef struct tls_public_key {
   tls_key_kind kind;
   ecr_rsa_public rsa; /* TLS_KEY_RSA… */
   tls_bytes point;    /* the others: 04 | x | y, or Ed25519's 32 bytes */
+  uint16_t only;      /* TLS_KEY_RSA_PSS: the one SignatureScheme that it may sign by, or 0 */
 } tls_public_key;
 
 /* What is asked of a chain. */
