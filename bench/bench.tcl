@@ -15,6 +15,7 @@ namespace eval bench {
   variable here [file dirname [file normalize [info script]]]
   variable rows 1000000
   variable lookups 20000
+  variable inserts 20000
   variable rounds 9
   variable only {}                    ;# CASE
   variable wanted {}                  ;# PEERS; empty: all
@@ -29,6 +30,16 @@ namespace eval bench {
     lookup  {peers {c-libpq virtualpg vtab-floor pgx duckdb} targets {c-libpq 0.75 virtualpg 500}}
     count   {peers {c-libpq virtualpg pgx duckdb} targets {virtualpg 20}}
     filter  {peers {c-libpq c-libpq-chunked virtualpg vtab-floor pgx duckdb} targets {}}
+  }
+  # The drivers of Go, Node, Rust and Python are shown; PyMySQL has no prepared statements to insert by.
+  variable mysql {
+    scan    {peers {c-text c-binary vtab-floor go-sql-driver mysql2 rust-mysql pymysql}
+             targets {c-text 1.2 c-binary 0.5 vtab-floor 0.5}}
+    lookup  {peers {c-prepared vtab-floor go-sql-driver mysql2 rust-mysql pymysql}
+             targets {c-prepared 0.8}}
+    count   {peers {fetching c-text} targets {fetching 20}}
+    filter  {peers {c-text c-binary vtab-floor go-sql-driver mysql2 rust-mysql pymysql} targets {}}
+    insert  {peers {c-prepared go-sql-driver mysql2 rust-mysql} targets {c-prepared 0.85}}
   }
   variable sqlite {
     scan    {peers {attach vtab-floor} targets {attach 0.28}}
@@ -54,7 +65,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -167,9 +178,17 @@ proc bench::peers_wanted {names} {
 proc bench::run_case {case work spec source facts} {
   variable rounds
   variable lookups
+  variable inserts
   if {![is_wanted $case]} return
   set peers [peers_wanted [dict get $spec peers]]
-  set units [expr {$work eq "lookup" ? $lookups : [dict get $source rows]}]
+  switch $work {
+    lookup { set units $lookups }
+    insert {
+      set units $inserts
+      dict set source table t_insert
+    }
+    default { set units [dict get $source rows] }
+  }
   set skipped {}
   set able [warm_up $case [list edb {*}$peers] $source $work $units skipped]
   set samples [alternate $case $able $source $work $units $rounds]
@@ -204,8 +223,8 @@ proc bench::compare {samples peer} {
 
 proc bench::largest {list} { lindex [lsort -integer $list] end }
 
-# Peak memory of a big and of a small scan, for edb and for libpq itself.
-proc bench::run_memory {case spec source facts} {
+# Peak memory of a big and of a small scan, for edb and for one peer.
+proc bench::run_memory {case spec peer source facts} {
   variable rounds
   variable memory_target
   if {![is_wanted $case]} return
@@ -214,11 +233,11 @@ proc bench::run_memory {case spec source facts} {
     lassign [dict get $spec $size] table rows
     dict set source table $table
     dict set source rows $rows
-    set able [warm_up "$case ($size)" {edb c-libpq} $source scan $rows skipped]
+    set able [warm_up "$case ($size)" [list edb $peer] $source scan $rows skipped]
     set samples($size) [alternate "$case ($size)" $able $source scan $rows [expr {min($rounds, 3)}]]
   }
-  set result [dict create case $case peer c-libpq {*}[compare $samples(big) c-libpq]]
-  foreach {key name} {edb edb peer c-libpq} {
+  set result [dict create case $case peer $peer {*}[compare $samples(big) $peer]]
+  foreach {key name} [list edb edb peer $peer] {
     set big [largest [get $samples(big) $name rss]]
     set small [largest [get $samples(small) $name rss]]
     dict set result ${key}_growth_kb [expr {$big eq {} || $small eq {} ? {} : $big - $small}]
@@ -240,28 +259,43 @@ proc bench::record {result} {
 
 proc bench::group_postgresql {name} {
   variable postgresql
+  group_server $name $postgresql [dict create name $name title PostgreSQL \
+    schema public. memory_peer c-libpq make make_postgresql_tables]
+}
+
+# MariaDB, in whose results the driver's name stands.
+proc bench::group_mysql {} {
+  variable mysql
+  group_server mysql $mysql {name mariadb title {} schema {} memory_peer c-binary make make_mysql_tables}
+}
+
+# The cases of a server.  OPTIONS: the server's name in servers.tcl and in facts, what stands before a
+# table's name in edb, the peer whose memory is measured, and the proc that makes the rows.
+proc bench::group_server {group works options} {
   variable memory
   variable rows
-  if {![is_group_wanted $name [concat [dict keys $postgresql] [dict keys $memory]]]} return
+  if {![is_group_wanted $group [concat [dict keys $works] [dict keys $memory]]]} return
+  dict with options {}
   if {[catch {servers::start $name} server options]} {
     if {[dict get $options -errorcode] ne {SERVERS UNAVAILABLE}} { return -options $options $server }
-    foreach work [concat [dict keys $postgresql] [dict keys $memory]] {
-      record [dict create case $name.$work peer c-libpq skipped $server]
+    foreach work [concat [dict keys $works] [dict keys $memory]] {
+      record [dict create case $group.$work peer $memory_peer skipped $server]
     }
     return
   }
-  progress $name "making $rows rows"
-  make_tables $server
+  progress $group "making $rows rows"
+  set server [$make $server]
   set source [dict create url [dict get $server url] libdir [dict get $server libdir] table t \
-    rows $rows indexed 1 secret [servers::percent_encode [dict get $server password]]]
-  set facts [facts "PostgreSQL [dict get $server version]" [libpq_version $source]]
-  dict for {work spec} $postgresql { run_case $name.$work $work $spec $source $facts }
+    rows $rows indexed 1 schema $schema secret [servers::percent_encode [dict get $server password]]]
+  set facts [facts [string trim "$title [dict get $server version]"] [client_version $memory_peer $source]]
+  dict for {work spec} $works { run_case $group.$work $work $spec $source $facts }
   dict set source indexed 0
-  dict for {work spec} $memory { run_memory $name.$work $spec $source $facts }
+  dict for {work spec} $memory { run_memory $group.$work $spec $memory_peer $source $facts }
   servers::stop $name
 }
 
-proc bench::make_tables {server} {
+# Makes the tables and views; returns the server's dict, with the database where they are.
+proc bench::make_postgresql_tables {server} {
   variable rows
   foreach {table n} [list t $rows t_10k 10000] {
     append sql "CREATE TABLE $table (id bigint PRIMARY KEY, name text, score double precision);
@@ -275,10 +309,12 @@ proc bench::make_tables {server} {
   servers::psql $server $sql
   servers::psql $server {VACUUM (ANALYZE, FREEZE)}
   servers::psql $server CHECKPOINT
+  return $server
 }
 
-proc bench::libpq_version {source} {
-  if {[catch {exec {*}[peers::command c-libpq $source count 0]} line]} { return {} }
+# The client library, in a peer's words.
+proc bench::client_version {peer source} {
+  if {[catch {exec {*}[peers::command $peer $source count 0]} line]} { return {} }
   dict get [report::parse $line] client
 }
 
@@ -372,6 +408,7 @@ proc bench::main {} {
     report::print_head
     group_postgresql postgresql
     group_postgresql postgresql18
+    group_mysql
     group_sqlite
     group_crypto
   } message options]} {

@@ -43,19 +43,25 @@ proc peers::host {source work table units args} {
 }
 
 proc peers::edb {source work units} {
+  if {$work eq "insert"} { return [contract $source $work $units] }
   set so [edb_so]
   if {[dict exists $source file]} {
     set url sqlite:[dict get $source file]
     set remote main.[dict get $source table]
   } else {
     set url [dict get $source url]
-    set remote public.[dict get $source table]
+    set remote [dict get $source schema][dict get $source table]
   }
   set setup [list -load $so -setup "SELECT edb_server('bench', [quote $url])" \
     -setup "CREATE VIRTUAL TABLE t USING edb(bench, [quote $remote])"]
   # Connecting is not what is timed.  (A view of a series is no place to look a row up.)
   if {[dict get $source indexed]} { lappend setup -setup {SELECT name FROM t WHERE id = 1} }
   host $source $work t $units {*}$setup -client {SELECT edb_version()}
+}
+
+# edb without SQLite: the drivers' own calls.
+proc peers::contract {source work units} {
+  dict with source { list [program contract] $work $url $table $rows $units }
 }
 
 proc peers::edb_so {} {
@@ -133,10 +139,22 @@ proc peers::build_host {} { compile host host.c sqlite3.h libsqlite3-dev {} -lsq
 proc peers::build_vtab_floor.so {} {
   compile vtab_floor.so vtab_floor.c sqlite3ext.h libsqlite3-dev {-shared -fPIC} {}
 }
+proc peers::build_contract {} {
+  variable root
+  set build [build_folder]
+  if {![file exists $build/libedb.a]} { skip "libedb.a is not built" }
+  file delete [file join $peers::out contract] ;# of another edb
+  compile contract contract.c sqlite3.h libsqlite3-dev -I$root [list $build/libedb.a -lsqlite3 -ldl -lpthread -lm]
+}
 proc peers::build_peer_libpq {} {
   set flags {}
   catch {set flags [list -I[exec pg_config --includedir] -L[exec pg_config --libdir]]}
   compile peer_libpq peer_libpq.c libpq-fe.h libpq-dev $flags {-lpq -ldl}
+}
+
+proc peers::build_folder {} {
+  variable root
+  expr {[info exists ::env(EDB_BUILD_DIR)] ? $::env(EDB_BUILD_DIR) : "$root/build"}
 }
 
 # Compiles SOURCE into NAME.  HEADER is what the Debian package PACKAGE would bring.
@@ -162,7 +180,7 @@ proc peers::build_crypto_bench {} {
   variable bench
   variable out
   variable root
-  set build [expr {[info exists ::env(EDB_BUILD_DIR)] ? $::env(EDB_BUILD_DIR) : "$root/build"}]
+  set build [build_folder]
   set cc [expr {[info exists ::env(CC)] && $::env(CC) ne {} ? $::env(CC) : "cc"}]
   set flags {-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -fvisibility=hidden}
   set libs {}
@@ -227,31 +245,39 @@ proc peers::is_newer {path sources} {
   return 1
 }
 
-proc peers::build_pgx {} {
+proc peers::build_pgx {} { build_go pgx }
+
+# A program of bench/NAME, in Go.
+proc peers::build_go {name} {
   variable bench
   variable out
   if {[auto_execok go] eq {}} { skip "go is not installed" }
-  attempt "go could not build it" go build -C $bench/pgx -o $out/pgx .
-  return $out/pgx
+  attempt "go could not build it" go build -C $bench/$name -o $out/$name .
+  return $out/$name
 }
 
-# A Python of its own that has DuckDB and, from a second package, the extension's file: DuckDB
-# would fetch it from its own server otherwise.
+# DuckDB and, from a second package, the extension's file: DuckDB would fetch it from its own server
+# otherwise.
 proc peers::build_duckdb {} {
   variable duckdb
+  build_python duckdb $duckdb
+}
+
+# A Python of its own that has these packages.
+proc peers::build_python {name packages} {
   variable out
   if {[auto_execok python3] eq {}} { skip "python3 is not installed" }
-  set stamp $out/duckdb/installed
-  if {![file exists $stamp] || [exec cat $stamp] ne $duckdb} {
-    puts stderr "Fetching [lindex $duckdb 0] with pip"
-    attempt "python3 has no venv" python3 -m venv $out/duckdb
-    attempt "pip could not install it" $out/duckdb/bin/pip install --quiet \
-      --disable-pip-version-check {*}$duckdb
+  set stamp $out/$name/installed
+  if {![file exists $stamp] || [exec cat $stamp] ne $packages} {
+    puts stderr "Fetching [lindex $packages 0] with pip"
+    attempt "python3 has no venv" python3 -m venv $out/$name
+    attempt "pip could not install it" $out/$name/bin/pip install --quiet \
+      --disable-pip-version-check {*}$packages
     set channel [open $stamp w]
-    puts -nonewline $channel $duckdb
+    puts -nonewline $channel $packages
     close $channel
   }
-  return $out/duckdb/bin/python
+  return $out/$name/bin/python
 }
 
 proc peers::attempt {failure args} {

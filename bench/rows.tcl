@@ -18,6 +18,14 @@ proc rows::postgresql {id} {
     ($id * 7919 % $period)::float8 / 8 AS score"
 }
 
+# The same for MariaDB, of an ID that is an unsigned bigint.
+proc rows::mariadb {id} {
+  variable words
+  variable period
+  return "CAST($id AS SIGNED) AS id, concat(lpad($id, 8, '0'), ' ', elt(1 + ($id & 15), '[join $words ',']')) AS name,\
+    ($id * 7919 % $period) / 8e0 AS score"
+}
+
 proc rows::key {n rows} { expr {1 + $n * 618033 % $rows} }
 
 # The first and last id that the work `filter` reads.
@@ -28,6 +36,7 @@ proc rows::expected {work rows units} {
   switch $work {
     scan { sums 1 $rows }
     filter { sums {*}[filter $rows] }
+    insert { sums 1 $units }
     count { list $rows 0 0 0.0 }
     lookup {
       set total {0 0 0 0.0}

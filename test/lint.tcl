@@ -103,7 +103,7 @@ proc build {compiler} {
     B=build/lint/$compiler CC=$compiler all units]
   set flags {-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
     -Wmissing-prototypes -Wwrite-strings -Wvla -Werror -fsyntax-only -I. -isystem
-    /usr/include/postgresql}
+    /usr/include/postgresql -isystem /usr/include/mariadb}
   foreach path [files test/*.c bench/*.c] {
     if {[string match test/unit/*.c $path]} continue
     lappend found {*}[run {(error|warning):} $compiler {*}$flags $path]
