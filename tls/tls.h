@@ -11,7 +11,8 @@
 **       while ((p = tls_output(&client, &n)) != NULL) tls_sent(&client, send(fd, p, n));
 **       switch (tls_receive(&client, in, have, &got)) {           // opens one record in place
 **         case TLS_MORE: read up to got.need bytes into in; continue;
-**         case TLS_CONNECTED: tls_seal(&client, request, size, out, sizeof out, &n) …
+**         case TLS_CONNECTED: tls_seal(&client, request, size, out, sizeof out, &n); send what tls_output
+**           has (it was made before), then out …
 **         case TLS_DATA: got.data, got.size …; then drop got.used bytes of in
 **
 ** Conventions, stated once:
@@ -99,6 +100,8 @@ typedef struct tls_trust {
   size_t anchor_count, anchor_max;
   uint8_t *bytes; /* the caller's; certificates are copied here */
   size_t used, size;
+  /* SHA-256 of itself and of the certificate that was added, from zeros on: sessions are bound to it. */
+  uint8_t identity[32];
   const uint8_t (*pins)[TLS_SPKI_HASH]; /* SHA-256 of the SPKI of a leaf that is trusted */
   size_t pin_count;
   const uint8_t (*certificate_pins)[32]; /* SHA-256 of a whole leaf that is trusted */
@@ -212,7 +215,8 @@ typedef struct tls_config {
   int alpn_required;       /* 1: a server that chooses none is refused; another's name always is */
   unsigned min_version, max_version;   /* 0x0303, 0x0304; 0: 1.2 and 1.3 */
   int allow_no_extended_master_secret; /* 1: TLS 1.2 servers without RFC 7627 are taken too */
-  const tls_session *session;          /* to resume, or NULL; may be of any server */
+  const tls_session
+      *session; /* to resume, or NULL; may be of any server; lives as the strings do */
   /* The source of random bytes; NULL: ecr_random. For tests that replay traces. */
   ecr_status (*random)(void *context, void *out, size_t n);
   void *random_context;
@@ -259,7 +263,9 @@ tls_status tls_receive_end(tls_client *client);
 
 /* Makes one record of n bytes, 1 to TLS_PLAIN_MAX: *written bytes in out, n + TLS_OVERHEAD at most. data may be
 ** out + TLS_SEAL_OFFSET, so that nothing is moved. Where the keys' limit is near, the update waits in tls_output and
-** goes first. ECR_INVALID before TLS_CONNECTED, after tls_close or a failure; ECR_SHORT. */
+** goes first: what tls_output has and what tls_seal made leave in the order in which they were made.
+** ECR_INVALID before TLS_CONNECTED, after tls_close or a failure; ECR_SHORT; ECR_TOO_LONG beyond
+** TLS_PLAIN_MAX. */
 #define TLS_SEAL_OFFSET 5 /* 13 for AES-GCM in TLS 1.2: tls_seal_offset tells */
 size_t tls_seal_offset(const tls_client *client);
 ecr_status tls_seal(tls_client *client, const uint8_t *data, size_t n, uint8_t *out,

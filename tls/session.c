@@ -1,0 +1,50 @@
+/*
+** tls/session.c: where a session may be offered again (RFC 8446 4.2.11, 4.6.1).
+**
+** A ticket resumes what was verified under some name, trust and list of protocols. Offered elsewhere it would let
+** one server speak for another, so each session carries a hash of these.
+*/
+#include "tlsInt.h"
+
+static void add(ecr_hash_context *context, const void *p, size_t n) {
+  uint8_t size[8];
+  for (int i = 0; i < 8; i++) size[i] = (uint8_t)((uint64_t)n >> (8 * i));
+  ecr_sha256.update(context, size, sizeof size);
+  if (n) ecr_sha256.update(context, p, n);
+}
+
+void tls_session_bind(tls_state *s) {
+  const tls_config *config = &s->hs.config;
+  const tls_trust *trust = config->trust;
+  const uint8_t demands[2] = {(uint8_t)(config->alpn_required != 0),
+                              (uint8_t)(config->allow_no_extended_master_secret != 0)};
+  ecr_hash_context context;
+  ecr_sha256.init(&context);
+  add(&context, config->server_name, strlen(config->server_name));
+  add(&context, trust->identity, sizeof trust->identity);
+  add(&context, trust->pins, trust->pin_count * TLS_SPKI_HASH);
+  add(&context, trust->certificate_pins, trust->certificate_pin_count * 32);
+  add(&context, demands, sizeof demands);
+  for (const char *const *name = config->alpn; name && *name; name++) {
+    add(&context, *name, strlen(*name));
+  }
+  ecr_sha256.digest(&context, s->binding);
+}
+
+int tls_session_fits(const tls_state *s, const tls_session *session) {
+  const tls_config *config = &s->hs.config;
+  const tls_suite *suite;
+  if (!session || !session->used || session->version != TLS_1_3) return 0;
+  if (config->min_version > TLS_1_3 || config->max_version < TLS_1_3) return 0;
+  suite = tls_suite_find(session->suite);
+  if (!suite || suite->version != session->version || session->secret_size != suite->hash->size) {
+    return 0;
+  }
+  if (session->ticket_size == 0 || session->ticket_size > sizeof session->ticket) return 0;
+  /* A clock that went back makes no session older; one that is over is not offered (4.6.1). */
+  if (config->now < session->received ||
+      (uint64_t)config->now - (uint64_t)session->received >= session->lifetime) {
+    return 0;
+  }
+  return ecr_equal(session->binding, s->binding, sizeof s->binding);
+}
