@@ -137,6 +137,11 @@ set matrix {
   {ext/*}                      {drivers/driver.h}                          1
 }
 
+# Headers that only some files of their own folder may include.
+set reserved {
+  drivers/net.h    {drivers/net.c drivers/sqlserver*}
+}
+
 # Headers of the system that may be included: the C library's, an instruction set's, Windows's.  Those
 # of client libraries are not among them: edb opens these at run time and is built without them.
 set system {^(sys|netinet|arpa)/|^(assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|inttypes|limits|locale|math|netdb|poll|pthread|pwd|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|time|unistd|wchar|xlocale|cpuid|[a-z]*intrin|arm_neon|arm_acle|windows|winsock2|ws2tcpip|bcrypt|wincrypt|io|shlobj|process)[.]h$}
@@ -169,6 +174,9 @@ proc may_include {path name} {
   # An include is relative to its file; ../ leaves the folder.
   set target [string range [file normalize $::root/[file dirname $path]/$name] \
     [string length $::root/] end]
+  foreach {header users} $::reserved {
+    if {$target eq $header} { return [expr {[lsearch -exact [lmap glob $users { string match $glob $path }] 1] >= 0}] }
+  }
   if {[file dirname $target] eq [file dirname $path]} { return 1 }
   foreach glob [lindex [matrix_row $path] 0] { if {[string match $glob $target]} { return 1 } }
   return 0
