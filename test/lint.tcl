@@ -128,7 +128,7 @@ proc check::u128 {} {
 set matrix {
   {crypto/*}                   {}                                          0
   {tls/*}                      {crypto/*}                                  0
-  {tds/*}                      {crypto/*bytes.h}                           0
+  {tds/*}                      {crypto/crypto.h}                            0
   {drivers/sqlserver*}         {tls/* tds/* crypto/*}                      0
   {drivers/always_encrypted*}  {tls/* tds/* crypto/*}                      0
   {drivers/sqlite*}            {}                                          1
@@ -144,7 +144,7 @@ set reserved {
 
 # Headers of the system that may be included: the C library's, an instruction set's, Windows's.  Those
 # of client libraries are not among them: edb opens these at run time and is built without them.
-set system {^(sys|netinet|arpa)/|^(assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|inttypes|limits|locale|math|netdb|poll|pthread|pwd|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|time|unistd|wchar|xlocale|cpuid|[a-z]*intrin|arm_neon|arm_acle|windows|winsock2|ws2tcpip|bcrypt|wincrypt|io|shlobj|process)[.]h$}
+set system {^(sys|netinet|arpa)/|^(assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|inttypes|limits|locale|math|netdb|poll|pthread|pwd|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|time|unistd|wchar|xlocale|cpuid|[a-z]*intrin|arm_neon|arm_acle|iconv|windows|winsock2|ws2tcpip|bcrypt|wincrypt|io|shlobj|process)[.]h$}
 # Sockets and memory are the caller's affair in these.
 set pure {crypto tls tds}
 set sockets {^(sys/(socket|un|select|epoll)|netinet/.*|arpa/.*|netdb|poll|winsock2|ws2tcpip)[.]?h?$}
