@@ -321,7 +321,8 @@ typedef struct edb_driver {
   const char *(*library)(void);
 } edb_driver;
 
-extern const edb_driver edb_memory_driver, edb_postgresql_driver, edb_sqlite_driver;
+extern const edb_driver edb_memory_driver, edb_mysql_driver, edb_postgresql_driver,
+    edb_sqlite_driver;
 
 /* All drivers, NULL-terminated, in the order in which they are listed to users. */
 extern const edb_driver *const edb_drivers[];

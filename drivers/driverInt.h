@@ -53,6 +53,12 @@ void edb_buffer_text(edb_buffer *buffer, const char *text);
 char *edb_buffer_room(edb_buffer *buffer, size_t n);
 void edb_buffer_free(edb_buffer *buffer);
 
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+/* strtod, or strtof's value, of servers' text: the host's locale may write a decimal comma, no server
+** does. */
+double edb_parse_double(const char *text, char **end, int single);
+
 /* ---- Options ------------------------------------------------------------------------------- */
 
 /* The option's value, or NULL. */

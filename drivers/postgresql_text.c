@@ -5,12 +5,7 @@
 ** the same values from text as postgresql_value.c from binary. The session's settings (postgresql_connect.c)
 ** make the text exact; where a user has changed them, a date that is not written as expected stays text.
 */
-#include <locale.h>
-#include <stdlib.h>
 #include <string.h>
-#if defined(__APPLE__)
-#include <xlocale.h>
-#endif
 
 #include "postgresql.h"
 
@@ -37,34 +32,13 @@ static int decode_integer(const char *p, size_t n, edb_value *v) {
   return EDB_OK;
 }
 
-/* The host's locale may write a decimal comma; PostgreSQL does not. */
-static double parse_double(const char *text, char **end, int single) {
-#if defined(_WIN32)
-  static _locale_t c_locale;
-  if (!c_locale) c_locale = _create_locale(LC_ALL, "C");
-  return single ? (double)_strtof_l(text, end, c_locale) : _strtod_l(text, end, c_locale);
-#else
-  static _Atomic(locale_t) c_locale;
-  locale_t locale = atomic_load(&c_locale);
-  if (!locale) {
-    locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t none = (locale_t)0;
-    if (!atomic_compare_exchange_strong(&c_locale, &none, locale)) {
-      freelocale(locale);
-      locale = none;
-    }
-  }
-  return single ? (double)strtof_l(text, end, locale) : strtod_l(text, end, locale);
-#endif
-}
-
 static int decode_float(const char *p, size_t n, int single, edb_value *v) {
   char text[64], *end;
   if (n == 0 || n >= sizeof text) return EDB_FAILED;
   memcpy(text, p, n);
   text[n] = 0;
   v->kind = EDB_F64;
-  v->as.f64 = parse_double(text, &end, single);
+  v->as.f64 = edb_parse_double(text, &end, single);
   return end == text + n ? EDB_OK : EDB_FAILED;
 }
 

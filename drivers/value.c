@@ -1,9 +1,15 @@
 /*
-** drivers/value.c: rows that the caller owns, and dates and times as text. The contracts are in driver.h.
+** drivers/value.c: rows that the caller owns, numbers, and dates and times as text. The contracts are in driver.h.
 */
 #include "driverInt.h"
 
+#include <locale.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
 
 /* ---- Owned rows ------------------------------------------------------------------------------ */
 
@@ -74,6 +80,28 @@ void edb_row_clear(edb_row *row) {
   row->values = NULL;
   row->bytes = NULL;
   row->count = row->slots = row->used = row->size = 0;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+double edb_parse_double(const char *text, char **end, int single) {
+#if defined(_WIN32)
+  static _locale_t c_locale;
+  if (!c_locale) c_locale = _create_locale(LC_ALL, "C");
+  return single ? (double)_strtof_l(text, end, c_locale) : _strtod_l(text, end, c_locale);
+#else
+  static _Atomic(locale_t) c_locale;
+  locale_t locale = atomic_load(&c_locale);
+  if (!locale) {
+    locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t none = (locale_t)0;
+    if (!atomic_compare_exchange_strong(&c_locale, &none, locale)) {
+      freelocale(locale);
+      locale = none;
+    }
+  }
+  return single ? (double)strtof_l(text, end, locale) : strtod_l(text, end, locale);
+#endif
 }
 
 /* ---- Dates and times ------------------------------------------------------------------------- */
