@@ -127,16 +127,16 @@ static inline tls_bytes tls_read_bytes(tls_reader *r, size_t n) {
 }
 
 /* A big-endian number of 1 to 4 bytes. */
-static inline uint32_t tls_read(tls_reader *r, size_t bytes) {
-  const tls_bytes b = tls_read_bytes(r, bytes);
+static inline uint32_t tls_read(tls_reader *r, size_t width) {
+  const tls_bytes b = tls_read_bytes(r, width);
   uint32_t v = 0;
   for (size_t i = 0; i < b.n; i++) v = v << 8 | b.p[i];
   return v;
 }
 
-/* A vector <min..2^(8 × bytes) - 1>, whose length stands before it in that many bytes. */
-static inline tls_bytes tls_read_vector(tls_reader *r, size_t bytes, size_t min) {
-  const tls_bytes b = tls_read_bytes(r, tls_read(r, bytes));
+/* A vector <min..2^(8 × width) - 1>, whose length stands before it in that many bytes. */
+static inline tls_bytes tls_read_vector(tls_reader *r, size_t width, size_t min) {
+  const tls_bytes b = tls_read_bytes(r, tls_read(r, width));
   if (b.n < min) r->bad = 1;
   return b;
 }
@@ -160,22 +160,22 @@ static inline void tls_write_bytes(tls_writer *w, const void *p, size_t n) {
   w->i += n;
 }
 
-static inline void tls_write(tls_writer *w, uint32_t v, size_t bytes) {
+static inline void tls_write(tls_writer *w, uint32_t v, size_t width) {
   uint8_t b[4];
-  for (size_t i = 0; i < bytes; i++) b[i] = (uint8_t)(v >> (8 * (bytes - 1 - i)));
-  tls_write_bytes(w, b, bytes);
+  for (size_t i = 0; i < width; i++) b[i] = (uint8_t)(v >> (8 * (width - 1 - i)));
+  tls_write_bytes(w, b, width);
 }
 
 /* Between the two: a vector, whose length is put before it. */
-static inline size_t tls_write_open(tls_writer *w, size_t bytes) {
-  tls_write(w, 0, bytes);
+static inline size_t tls_write_open(tls_writer *w, size_t width) {
+  tls_write(w, 0, width);
   return w->i;
 }
 
-static inline void tls_write_close(tls_writer *w, size_t from, size_t bytes) {
+static inline void tls_write_close(tls_writer *w, size_t from, size_t width) {
   const size_t n = w->i - from;
   if (w->bad) return;
-  for (size_t i = 0; i < bytes; i++) w->p[from - 1 - i] = (uint8_t)(n >> (8 * i));
+  for (size_t i = 0; i < width; i++) w->p[from - 1 - i] = (uint8_t)(n >> (8 * i));
 }
 
 /* ---- What is spoken: suites and groups (suite.c, group.c) ------------------------------------------ */
