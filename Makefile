@@ -51,6 +51,8 @@ UNITS   += $(patsubst test/unit/%.c,$(B)/nou128/unit/%,\
 
 # crypto/ by lines of text, for the suites over other people's vectors.
 UNITS   += $(if $(wildcard test/vector_host.c),$(B)/vector_host $(B)/nou128/vector_host)
+# tls/'s judgement of chains, by lines of text.
+UNITS   += $(B)/chain_host
 
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
@@ -143,6 +145,10 @@ $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	  -lsqlite3 -ldl -lm -lpthread
 
 $(B)/vector_host: test/vector_host.c $(B)/libedb.a | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lm
+
+$(B)/chain_host: test/chain_host.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
 	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lm
 

@@ -54,7 +54,7 @@ proc vectors::expect {label request answer} {
 # The programs: {name path}.
 proc vectors::hosts {} {
   set build $::env(EDB_BUILD_DIR)
-  list u128 $build/vector_host u64 $build/nou128/vector_host
+  list u128 $build/vector_host u64 $build/nou128/vector_host chains $build/chain_host
 }
 
 # The answers to requests, one for one.
@@ -62,7 +62,7 @@ proc vectors::ask {host mode lines} {
   set channel [open requests.txt w]
   puts -nonewline $channel [join $lines \n]\n
   close $channel
-  exec [dict get [hosts] $host] $mode <requests.txt >answers.txt
+  exec [dict get [hosts] $host] {*}$mode <requests.txt >answers.txt
   split [string trimright [read_file answers.txt] \n] \n
 }
 

@@ -1,7 +1,7 @@
 /*
 ** alert.c: the names of alerts.
 */
-#include "tlsInt.h"
+#include "x509Int.h"
 
 static const struct {
   tls_alert alert;

@@ -1,7 +1,7 @@
 /*
 ** der.c: a reader of DER (X.690 10 and 11), strict: one encoding for each value, and no other is read.
 */
-#include "tlsInt.h"
+#include "x509Int.h"
 
 static const tls_bytes nothing = {NULL, 0};
 

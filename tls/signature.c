@@ -1,7 +1,7 @@
 /*
 ** signature.c: SignatureSchemes (RFC 8446 4.2.3): which key may sign what by which, and the check.
 */
-#include "tlsInt.h"
+#include "x509Int.h"
 
 enum { PKCS1, PSS, ECDSA, EDDSA };
 

@@ -96,7 +96,7 @@ typedef struct tls_anchor {
 ** pinned. With a pin and no root only the pinned is trusted. Made once, then only read: threads may
 ** share one. */
 typedef struct tls_trust {
-  tls_anchor *anchors; /* the caller's array; sorted by subject once sealed */
+  tls_anchor *anchors; /* the caller's array; kept sorted by subject */
   size_t anchor_count, anchor_max;
   uint8_t *bytes; /* the caller's; certificates are copied here */
   size_t used, size;
@@ -147,14 +147,19 @@ typedef struct tls_public_key {
   uint16_t only;      /* TLS_KEY_RSA_PSS: the one SignatureScheme that it may sign by, or 0 */
 } tls_public_key;
 
+#define TLS_DEPTH_NONE (~0U) /* for max_depth: a root must have signed the leaf */
+
 /* What is asked of a chain. */
 typedef struct tls_verify {
   const tls_trust *trust;
-  const char *
-      server_name; /* a DNS name ("db.example", a trailing dot is dropped) or an address ("::1", "10.0.0.1");
-                           ** NULL or empty is refused */
-  int64_t now;        /* seconds since 1970-01-01 UTC */
-  unsigned max_depth; /* issuers between leaf and root; 0: the default, 8 */
+  const char
+      *server_name; /* a DNS name ("db.example"; a trailing dot is dropped; of letters, digits and
+                              hyphens alone, others as A-labels) or an address ("::1", "10.0.0.1"); NULL
+                              or empty is refused */
+  int64_t now;      /* seconds since 1970-01-01 UTC */
+  unsigned
+      max_depth; /* issuers between leaf and root, but those that only renew themselves (RFC 5280
+                         6.1.4 l); 0: the default, 8 */
 } tls_verify;
 
 /* Whether the server's certificates (the leaf first; the others in any order, some of them needless) prove

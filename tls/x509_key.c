@@ -6,7 +6,7 @@
 ** An AlgorithmIdentifier has one DER encoding for each kind of key that is taken, so it is compared as a
 ** whole: explicit curve parameters, a missing NULL or a needless one are just other bytes.
 */
-#include "tlsInt.h"
+#include "x509Int.h"
 
 #define BYTES(text)                                                                                \
   { (const uint8_t *)(text), sizeof(text) - 1 }

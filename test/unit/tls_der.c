@@ -3,7 +3,7 @@
 ** none of which is read. Every reading ends where its memory does.
 */
 #include "primitives.h"
-#include "tls/tlsInt.h"
+#include "tls/x509Int.h"
 
 static tls_der over(const char *text) {
   const bytes b = hex(text);

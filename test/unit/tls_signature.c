@@ -3,7 +3,7 @@
 ** signed by libcrypto; and the keys that are not taken.
 */
 #include "x509_keys.h"
-#include "tls/tlsInt.h"
+#include "tls/x509Int.h"
 
 static const char message[] = "what is signed";
 enum { K256, K384, KRSA, KPSS, KED, KEYS };
