@@ -224,8 +224,10 @@ struct edb_methods {
 typedef enum edb_compare {
   EDB_COMPARE_NONE = 0, /* none is known to */
   EDB_COMPARE_INTEGER,
+  EDB_COMPARE_UNSIGNED, /* an integer that may be above 2^63-1, which is text here */
   EDB_COMPARE_BOOLEAN,
-  EDB_COMPARE_FLOAT, /* may hold NaN, which sorts above all there and is NULL here */
+  EDB_COMPARE_FLOAT,  /* may hold NaN, which sorts above all there and is NULL here */
+  EDB_COMPARE_FINITE, /* a float; the server has neither NaN nor infinities */
   EDB_COMPARE_DATE,
   EDB_COMPARE_CLOCK,
   EDB_COMPARE_DATETIME,
@@ -249,9 +251,19 @@ struct edb_type {
   const char *is_null; /* what holds where the value is NULL in SQLite, %s = the column: NaN is;
                          ** NULL: "%s IS NULL" */
   const char *early;   /* dates and times: what holds for values before 0001-01-01, and for those */
-  const char *late;    /* after 9999-12-31, which sort elsewhere as text: "%s < '0001-01-01'";
-                         ** NULL where there are none */
+  const char
+      *late; /* after 9999-12-31 (of clocks: from 100:00:00 on), which sort elsewhere as text:
+                         ** "%s < '0001-01-01'"; NULL where there are none */
+  const char
+      *compared; /* how a column of it stands in a comparison, %s = the quoted column; NULL: as
+                         ** it is */
+  unsigned
+      reach; /* text: the last code point that a parameter may hold: of others, the server may not
+                  ** be able to tell that they are in no row. The C1 controls never are, and with
+                  ** EDB_REACH_ASCII no `?` either, which may stand for what has no code point. 0: any */
 };
+
+#define EDB_REACH_ASCII 0x7F
 
 typedef struct edb_dialect {
   char quote[2]; /* opening and closing quote of a name; the closing one is doubled inside */
@@ -260,6 +272,9 @@ typedef struct edb_dialect {
   const char *false_clause; /* a condition that holds for no row */
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
+  /* Beginnings of statements that change what the next one on the connection is part of, beside those that
+  ** SQL has: lower case, a blank between words, NULL-terminated; NULL: none. */
+  const char *const *control;
   /* The type the catalog calls so; never NULL. Static storage. */
   const edb_type *(*type)(const char *name);
 } edb_dialect;

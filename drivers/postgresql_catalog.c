@@ -16,20 +16,27 @@
 #define IS_NAN "%s IS NULL OR %s = 'NaN'"
 
 /* Compared by no server; read as they are, or as something else. */
-#define PLAIN(name, kind, declared)                                                                \
-  { name, kind, declared, EDB_COMPARE_NONE, NULL, NULL, NULL, NULL, NULL, NULL }
-#define READ(name, declared, read)                                                                 \
-  { name, EDB_TEXT, declared, EDB_COMPARE_NONE, read, NULL, NULL, NULL, NULL, NULL }
+#define PLAIN(its_name, its_kind, its_declared)                                                    \
+  { .name = its_name, .kind = its_kind, .declared = its_declared }
+#define READ(its_name, its_declared, as)                                                           \
+  { .name = its_name, .kind = EDB_TEXT, .declared = its_declared, .read = as }
 /* Compared with a parameter of the type `as`. */
-#define COMPARED(name, kind, declared, compare, as)                                                \
-  { name, kind, declared, compare, NULL, "%s::" as, ARRAY(as), NULL, NULL, NULL }
-#define FLOAT(name)                                                                                \
+#define COMPARED(its_name, its_kind, its_declared, its_compare, as)                                \
   {                                                                                                \
-    name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FLOAT, NULL, "%s::float8", ARRAY("float8"),      \
-        IS_NAN, NULL, NULL                                                                         \
+    .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
+    .parameter = "%s::" as, .array = ARRAY(as)                                                     \
   }
-#define MOMENT(name, declared, compare, early, late)                                               \
-  { name, EDB_TIME, declared, compare, NULL, "%s::" name, ARRAY(name), NULL, early, late }
+#define FLOAT(its_name)                                                                            \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_F64, .declared = EDB_DECLARED_REAL,                              \
+    .compare = EDB_COMPARE_FLOAT, .parameter = "%s::float8", .array = ARRAY("float8"),             \
+    .is_null = IS_NAN                                                                              \
+  }
+#define MOMENT(its_name, its_declared, its_compare, before, after)                                 \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
+    .parameter = "%s::" its_name, .array = ARRAY(its_name), .early = before, .late = after         \
+  }
 
 /* Sorted by name. */
 static const edb_type types[] = {
@@ -40,8 +47,11 @@ static const edb_type types[] = {
     PLAIN("bytea", EDB_BYTES, EDB_DECLARED_BLOB),
     PLAIN("char", EDB_TEXT, EDB_DECLARED_TEXT),
     /* (NULL, 1) IS NOT NULL is false there. */
-    {"composite", EDB_TEXT, EDB_DECLARED_JSON, EDB_COMPARE_NONE, "to_json(%s)::text", NULL, NULL,
-     "%s IS NOT DISTINCT FROM NULL", NULL, NULL},
+    {.name = "composite",
+     .kind = EDB_TEXT,
+     .declared = EDB_DECLARED_JSON,
+     .read = "to_json(%s)::text",
+     .is_null = "%s IS NOT DISTINCT FROM NULL"},
     MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
     FLOAT("float4"),
     FLOAT("float8"),
@@ -54,8 +64,7 @@ static const edb_type types[] = {
     PLAIN("jsonb", EDB_TEXT, EDB_DECLARED_JSON),
     READ("money", EDB_DECLARED_NUMERIC, "%s::numeric"),
     COMPARED("name", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
-    {"numeric", EDB_TEXT, EDB_DECLARED_NUMERIC, EDB_COMPARE_NONE, NULL, NULL, NULL, IS_NAN, NULL,
-     NULL},
+    {.name = "numeric", .kind = EDB_TEXT, .declared = EDB_DECLARED_NUMERIC, .is_null = IS_NAN},
     PLAIN("oid", EDB_I64, EDB_DECLARED_INTEGER),
     COMPARED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
     MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL),
@@ -83,7 +92,13 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
-const edb_dialect pg_dialect = {{'"', '"'}, "$%d", " LIMIT %s", "false", 65535, 1, type_called};
+const edb_dialect pg_dialect = {.quote = {'"', '"'},
+                                .placeholder = "$%d",
+                                .limit = " LIMIT %s",
+                                .false_clause = "false",
+                                .max_parameters = 65535,
+                                .column_aliases = 1,
+                                .type = type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */
 

@@ -24,6 +24,7 @@ static char *row_text(const edb_value *value) {
 
 static double row_number(const edb_value *value) {
   if (value->kind == EDB_I64) return (double)value->as.i64;
+  if (value->kind == EDB_U64) return (double)value->as.u64;
   if (value->kind == EDB_F64) return value->as.f64;
   if (value->kind == EDB_BOOL) return (double)value->as.boolean;
   return -1;

@@ -103,7 +103,7 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
                size_t n, Repeat repeat, edb_rows *rows, char **message);
 /* Whether the statement begins or ends a transaction or a part of one. Links come from a pool, where the next
 ** statement may get another one: such a statement is refused. */
-int is_transaction_control(const char *sql);
+int is_transaction_control(const Server *server, const char *sql);
 int transaction_refused(const Server *server, char **message);
 
 /* The SQLite result code, never SQLITE_OK, and *message for a call on the link that answered rc. */

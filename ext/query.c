@@ -147,7 +147,7 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
     parameters[i - 2].value = value_parameter(argv[i]);
   }
   Server *server = server_find(query->edb, name, &message);
-  if (server && is_transaction_control(sql)) {
+  if (server && is_transaction_control(server, sql)) {
     int refused = transaction_refused(server, &message);
     return vtab_fail(base->pVtab, refused, message);
   }

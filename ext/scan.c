@@ -287,10 +287,12 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
   for (int i = 0; i < d->count && slot < 0; i++) {
     if (d->columns[i].key) slot = scan->plan->slot[i];
   }
-  if (scan->row == NULL || scan->row[slot].kind != EDB_I64) {
+  const edb_value *key = scan->row ? &scan->row[slot] : NULL;
+  int integer = key && (key->kind == EDB_I64 || (key->kind == EDB_U64 && key->as.u64 <= INT64_MAX));
+  if (!integer) {
     return vtab_fail(&table->base, SQLITE_ERROR,
                      sqlite3_mprintf("edb: %s: the key of a row is not an integer", table->name));
   }
-  *rowid = scan->row[slot].as.i64;
+  *rowid = key->as.i64; /* the same bits */
   return SQLITE_OK;
 }

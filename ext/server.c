@@ -201,8 +201,53 @@ static int link_prepare(Link *link, const char *sql, double expected, struct Kep
 }
 
 /* What edb_config says holds for the statement that starts now. */
+/* Behind blanks, comments, and what opens a comment that MySQL executes. */
+static const char *statement_start(const char *sql) {
+  for (;;) {
+    while (isspace((unsigned char)*sql)) sql++;
+    if (sql[0] == '/' && sql[1] == '*' && (sql[2] == '!' || (sql[2] == 'M' && sql[3] == '!'))) {
+      sql += sql[2] == '!' ? 3 : 4;
+      while (isdigit((unsigned char)*sql)) sql++;
+      continue;
+    }
+    const char *end = NULL;
+    if (sql[0] == '#' || (sql[0] == '-' && sql[1] == '-')) end = strchr(sql, '\n');
+    if (sql[0] == '/' && sql[1] == '*') end = strstr(sql + 2, "*/");
+    if (end == NULL) return sql;
+    sql = *end == '\n' ? end + 1 : end + 2;
+  }
+}
+
+/* Whether the statement starts with the words, whatever blanks are between them. */
+static int starts_with(const char *sql, const char *words) {
+  for (; *words; words++) {
+    if (*words == ' ') {
+      if (!isspace((unsigned char)*sql)) return 0;
+      while (isspace((unsigned char)*sql)) sql++;
+    } else if (tolower((unsigned char)*sql++) != *words) {
+      return 0;
+    }
+  }
+  return !isalnum((unsigned char)*sql) && *sql != '_';
+}
+
+static int starts_with_any(const char *sql, const char *const *words) {
+  while (words && *words && !starts_with(sql, *words)) words++;
+  return words && *words;
+}
+
+int is_transaction_control(const Server *server, const char *sql) {
+  static const char *const words[] = {"begin",     "start",   "commit", "end", "rollback",
+                                      "savepoint", "release", "abort",  NULL};
+  sql = statement_start(sql);
+  return starts_with_any(sql, words) || starts_with_any(sql, server->driver->dialect->control);
+}
+
+/* What SET and USE change would last as long as the link: it is not used again. */
 static void link_starts(Link *link, const char *sql) {
+  static const char *const lasting[] = {"set", "use", NULL};
   Server *server = link->server;
+  if (starts_with_any(statement_start(sql), lasting)) link->generation = -1;
   server->host.timeout_ms = server->edb->host.timeout_ms;
   if (server->edb->log_statements) edb_log(server->edb, server->name, sql, strlen(sql));
 }
@@ -243,27 +288,6 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
   }
 }
 
-int is_transaction_control(const char *sql) {
-  static const char *const words[] = {"begin",    "start",     "commit",  "end",
-                                      "rollback", "savepoint", "release", "abort"};
-  for (;;) {
-    while (*sql == ' ' || *sql == '\t' || *sql == '\n' || *sql == '\r' || *sql == '\f') sql++;
-    const char *end = NULL;
-    if (sql[0] == '-' && sql[1] == '-') end = strchr(sql, '\n');
-    if (sql[0] == '/' && sql[1] == '*') end = strstr(sql + 2, "*/");
-    if (end == NULL) break;
-    sql = *end == '\n' ? end + 1 : end + 2;
-  }
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    size_t n = strlen(words[i]);
-    if (sqlite3_strnicmp(sql, words[i], (int)n) == 0 && !isalnum((unsigned char)sql[n]) &&
-        sql[n] != '_') {
-      return 1;
-    }
-  }
-  return 0;
-}
-
 int transaction_refused(const Server *server, char **message) {
   *message =
       sqlite3_mprintf("edb: %s %s: a transaction does not last from one call to the next, since "
@@ -276,7 +300,7 @@ int transaction_refused(const Server *server, char **message) {
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message) {
   int64_t count = 0;
-  if (is_transaction_control(sql)) return transaction_refused(link->server, message);
+  if (is_transaction_control(link->server, sql)) return transaction_refused(link->server, message);
   link_starts(link, sql);
   int rc = edb_execute(&link->connection, sql, parameters, n, &count);
   *affected = count;

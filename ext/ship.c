@@ -12,6 +12,7 @@
 */
 #include "extInt.h"
 
+#include <math.h>
 #include <string.h>
 
 #define OP(name) SQLITE_INDEX_CONSTRAINT_##name
@@ -35,8 +36,12 @@ static int is_time(edb_compare compare) {
   return compare >= EDB_COMPARE_DATE && compare <= EDB_COMPARE_INSTANT;
 }
 
+static int is_integer(edb_compare compare) {
+  return compare == EDB_COMPARE_INTEGER || compare == EDB_COMPARE_UNSIGNED;
+}
+
 static int is_number(edb_compare compare) {
-  return compare >= EDB_COMPARE_INTEGER && compare <= EDB_COMPARE_FLOAT;
+  return compare >= EDB_COMPARE_INTEGER && compare <= EDB_COMPARE_FINITE;
 }
 
 /* ---- What can be sent at all ------------------------------------------------------------------ */
@@ -122,14 +127,18 @@ static edb_value float_value(double f) {
 
 #define TWO_63 9223372036854775808.0
 
+/* A column all of whose numbers are on one side of another number. */
+static Shipped number_beyond(int op, int below) {
+  int less = op == OP(LT) || op == OP(LE);
+  return !is_range(op) || less == below ? SHIP_NEVER : SHIP_SKIP;
+}
+
 /* An integer column against a real number r: `< 2.5` and `<= 2.5` are `<= 2`, `> 2.5` and `>= 2.5`
-** are `> 2`. */
-static Shipped integer_against_real(int op, double r, int *op_out, edb_value *value) {
-  if (r >= TWO_63 || r < -TWO_63) {
-    int below = r < 0;
-    int less = op == OP(LT) || op == OP(LE);
-    return !is_range(op) || less == below ? SHIP_NEVER : SHIP_SKIP;
-  }
+** are `> 2`. Integers from 2^63 on are compared here, as the reals next to them. */
+static Shipped integer_against_real(const edb_type *type, int op, double r, int *op_out,
+                                    edb_value *value) {
+  if (r >= TWO_63 && type->compare == EDB_COMPARE_UNSIGNED) return SHIP_SKIP;
+  if (r >= TWO_63 || r < -TWO_63) return number_beyond(op, r < 0);
   sqlite3_int64 whole = (sqlite3_int64)r; /* towards 0 */
   if (r < (double)whole) whole--;
   *value = integer_value(whole);
@@ -175,13 +184,16 @@ static Shipped bound_number(const edb_type *type, int op, sqlite3_value *v, int 
   if (type->compare == EDB_COMPARE_BOOLEAN) {
     return boolean_against(op, sqlite3_value_double(v), op_out, value);
   }
-  int same = (kind == SQLITE_INTEGER) == (type->compare == EDB_COMPARE_INTEGER);
+  int same = (kind == SQLITE_INTEGER) == is_integer(type->compare);
   if (same) {
     *value = value_parameter(v);
+    if (type->compare == EDB_COMPARE_FINITE && isinf(value->as.f64)) {
+      return number_beyond(op, value->as.f64 < 0);
+    }
     return SHIP_SENT;
   }
   if (kind == SQLITE_FLOAT) {
-    return integer_against_real(op, sqlite3_value_double(v), op_out, value);
+    return integer_against_real(type, op, sqlite3_value_double(v), op_out, value);
   }
   return float_against_integer(op, sqlite3_value_int64(v), op_out, value);
 }
@@ -271,8 +283,21 @@ static Shipped send_time(const Condition *c, int op, const edb_value *value) {
 
 /* ---- Text --------------------------------------------------------------------------------------- */
 
+/* The code point of the UTF-8 sequence of 1 + more bytes. */
+static unsigned code_point(const unsigned char *p, size_t more) {
+  unsigned code = more == 0 ? p[0] : p[0] & (0x3Fu >> more);
+  for (size_t k = 1; k <= more; k++) code = code << 6 | (p[k] & 0x3Fu);
+  return code;
+}
+
+static int is_within(unsigned reach, unsigned code) {
+  if (reach == 0) return 1;
+  if (code >= 0x80 && code < 0xA0) return 0;
+  return code <= reach && !(reach == EDB_REACH_ASCII && code == '?');
+}
+
 /* What a server would refuse as text is compared here alone. */
-static int is_plain_utf8(const char *text, size_t n) {
+static int is_plain_utf8(const char *text, size_t n, unsigned reach) {
   const unsigned char *p = (const unsigned char *)text;
   for (size_t i = 0; i < n;) {
     unsigned c = p[i];
@@ -285,6 +310,7 @@ static int is_plain_utf8(const char *text, size_t n) {
     for (size_t k = 1; k <= more; k++) {
       if ((p[i + k] & 0xC0) != 0x80) return 0;
     }
+    if (!is_within(reach, code_point(p + i, more))) return 0;
     i += more + 1;
   }
   return 1;
@@ -308,7 +334,7 @@ static Shipped equal_text(const edb_type *type, sqlite3_value *v, edb_value *val
   if (type->compare == EDB_COMPARE_UUID) {
     return is_uuid(value->as.text.p, value->as.text.n) ? SHIP_SENT : SHIP_NEVER;
   }
-  return is_plain_utf8(value->as.text.p, value->as.text.n) ? SHIP_SENT : SHIP_SKIP;
+  return is_plain_utf8(value->as.text.p, value->as.text.n, type->reach) ? SHIP_SENT : SHIP_SKIP;
 }
 
 /* ---- One value ---------------------------------------------------------------------------------- */
@@ -445,16 +471,29 @@ static Shipped send_typical_list(const Condition *c) {
 
 /* ---- A term ------------------------------------------------------------------------------------- */
 
+/* The column as it is compared, or as it is. */
+static char *compared_column(const Definition *d, const Term *term, const edb_type *type,
+                             int null_test) {
+  char *column = deparse_column(d, term->column);
+  if (column == NULL || null_test || type->compared == NULL) return column;
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  append_template(out, type->compared, column);
+  sqlite3_free(column);
+  return sqlite3_str_finish(out);
+}
+
 Shipped ship_term(Sql *sql, const Definition *d, const Term *term, sqlite3_value *value) {
   const edb_type *type = term->column < 0 ? &integer_identity : d->columns[term->column].type;
-  char *column = deparse_column(d, term->column);
+  int is_null = term->op == OP(IS) && value && sqlite3_value_type(value) == SQLITE_NULL;
+  int null_test = is_null || term->op == OP(ISNULL) || term->op == OP(ISNOTNULL);
+  char *column = compared_column(d, term, type, null_test);
   Condition c = {sql, type, column, term->op};
   Shipped shipped;
   int parameters = sql->count;
   if (column == NULL) return SHIP_FAIL;
   if (term->op == OP(ISNULL) || term->op == OP(ISNOTNULL)) {
     shipped = sql->outer ? SHIP_SKIP : send_null(&c, d, term->op == OP(ISNOTNULL));
-  } else if (term->op == OP(IS) && value && sqlite3_value_type(value) == SQLITE_NULL) {
+  } else if (is_null) {
     shipped = null_possible(d, type) ? send_null(&c, d, 0) : SHIP_SKIP;
   } else if (term->in) {
     shipped = value ? ship_list(&c, value) : send_typical_list(&c);
