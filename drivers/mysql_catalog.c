@@ -1,6 +1,21 @@
 /*
 ** drivers/mysql_catalog.c: how MySQL and MariaDB write SQL, their types, and what their catalog is asked. Data
 ** alone.
+**
+** What is compared there rests on these facts, all held by test/mysql_pushdown.test and the differential test:
+**
+**   text       `=` under any collation holds at least where the bytes are the same, whatever it makes of case,
+**              accents and blanks at the end. A parameter with a character that the column's character set lacks
+**              is an error (1267), and what a column's bytes cannot be read as comes as `?`: hence reach.
+**   floats     a FLOAT is compared as the double that it is read as; there is no NaN and no infinity.
+**   dates      '0000-00-00', '2024-00-10' and '2023-02-31' stand where their text does. `d IS NULL` finds
+**              '0000-00-00' in a NOT NULL column; `d <=> NULL` does not.
+**   time       from 100 hours on, text stands elsewhere.
+**   year       5 is taken for 2005, but not by `y + 0`; 0 is 0000.
+**   bit        -1 is taken for 2^64-1, but not by `b + 0`.
+**
+** MariaDB's JSON is a LONGTEXT with a CHECK, and is text here: its checks are in a catalog table that opens
+** every table of the server. Invisible columns are listed like others.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -9,51 +24,90 @@
 
 /* ---- Types -------------------------------------------------------------------------------------- */
 
-#define PLAIN(name, kind, declared)                                                                \
-  { name, kind, declared, EDB_COMPARE_NONE, NULL, NULL, NULL, NULL, NULL, NULL }
+/* Compared by no server. */
+#define PLAIN(its_name, its_kind, its_declared)                                                    \
+  { .name = its_name, .kind = its_kind, .declared = its_declared }
+#define INTEGER(its_name, its_kind, its_compare)                                                   \
+  { .name = its_name, .kind = its_kind, .declared = EDB_DECLARED_INTEGER, .compare = its_compare }
+#define FLOAT(its_name, as)                                                                        \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_F64, .declared = EDB_DECLARED_REAL,                              \
+    .compare = EDB_COMPARE_FINITE, .read = as                                                      \
+  }
+#define MOMENT(its_name, its_declared, its_compare, as)                                            \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
+    .parameter = "CAST(%s AS " as ")", .is_null = "%s <=> NULL"                                    \
+  }
+#define TEXT(its_name, its_reach)                                                                  \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT,                             \
+    .compare = EDB_COMPARE_TEXT, .reach = its_reach                                                \
+  }
 
-/* Sorted by name. */
+/* Sorted by name. Those of two words but "unsigned" are the catalog's own, which knows the character set. */
 static const edb_type types[] = {
-    PLAIN("bigint", EDB_I64, EDB_DECLARED_INTEGER),
-    PLAIN("bigint unsigned", EDB_U64, EDB_DECLARED_INTEGER),
+    INTEGER("bigint", EDB_I64, EDB_COMPARE_INTEGER),
+    INTEGER("bigint unsigned", EDB_U64, EDB_COMPARE_UNSIGNED),
     PLAIN("binary", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("bit", EDB_I64, EDB_DECLARED_INTEGER),
+    {.name = "bit",
+     .kind = EDB_U64,
+     .declared = EDB_DECLARED_INTEGER,
+     .compare = EDB_COMPARE_UNSIGNED,
+     .compared = "%s + 0"},
     PLAIN("blob", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("char", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("date", EDB_TIME, EDB_DECLARED_DATE),
-    PLAIN("datetime", EDB_TIME, EDB_DECLARED_DATETIME),
+    TEXT("char", EDB_REACH_ASCII),
+    MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "DATE"),
+    MOMENT("datetime", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "DATETIME(6)"),
     PLAIN("decimal", EDB_TEXT, EDB_DECLARED_NUMERIC),
-    PLAIN("double", EDB_F64, EDB_DECLARED_REAL),
-    PLAIN("enum", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("float", EDB_F64, EDB_DECLARED_REAL),
+    FLOAT("double", NULL),
+    TEXT("enum", EDB_REACH_ASCII),
+    /* As text, the server writes six digits of it. */
+    FLOAT("float", "%s * 1e0"),
     PLAIN("geometry", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("inet4", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("inet6", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("int", EDB_I64, EDB_DECLARED_INTEGER),
-    PLAIN("int unsigned", EDB_U64, EDB_DECLARED_INTEGER),
+    TEXT("inet4", EDB_REACH_ASCII),
+    TEXT("inet6", EDB_REACH_ASCII),
+    INTEGER("int", EDB_I64, EDB_COMPARE_INTEGER),
+    INTEGER("int unsigned", EDB_U64, EDB_COMPARE_INTEGER),
     PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
     PLAIN("longblob", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("longtext", EDB_TEXT, EDB_DECLARED_TEXT),
+    TEXT("longtext", EDB_REACH_ASCII),
     PLAIN("mediumblob", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("mediumint", EDB_I64, EDB_DECLARED_INTEGER),
-    PLAIN("mediumint unsigned", EDB_U64, EDB_DECLARED_INTEGER),
-    PLAIN("mediumtext", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("set", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("smallint", EDB_I64, EDB_DECLARED_INTEGER),
-    PLAIN("smallint unsigned", EDB_U64, EDB_DECLARED_INTEGER),
-    PLAIN("text", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("time", EDB_TIME, EDB_DECLARED_TIME),
-    PLAIN("timestamp", EDB_TIME, EDB_DECLARED_DATETIME),
+    INTEGER("mediumint", EDB_I64, EDB_COMPARE_INTEGER),
+    INTEGER("mediumint unsigned", EDB_U64, EDB_COMPARE_INTEGER),
+    TEXT("mediumtext", EDB_REACH_ASCII),
+    PLAIN("null", EDB_NULL, EDB_DECLARED_BLOB),
+    TEXT("set", EDB_REACH_ASCII),
+    INTEGER("smallint", EDB_I64, EDB_COMPARE_INTEGER),
+    INTEGER("smallint unsigned", EDB_U64, EDB_COMPARE_INTEGER),
+    TEXT("text", EDB_REACH_ASCII),
+    TEXT("text all", 0),
+    TEXT("text ascii", EDB_REACH_ASCII),
+    TEXT("text bmp", 0xFFFF),
+    TEXT("text latin1", 0xFF),
+    PLAIN("text other", EDB_TEXT, EDB_DECLARED_TEXT),
+    {.name = "time",
+     .kind = EDB_TIME,
+     .declared = EDB_DECLARED_TIME,
+     .compare = EDB_COMPARE_CLOCK,
+     .parameter = "CAST(%s AS TIME(6))",
+     .late = "%s >= '100:00:00'"},
+    MOMENT("timestamp", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT, "DATETIME(6)"),
     PLAIN("tinyblob", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("tinyint", EDB_I64, EDB_DECLARED_INTEGER),
-    PLAIN("tinyint unsigned", EDB_U64, EDB_DECLARED_INTEGER),
-    PLAIN("tinytext", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("uuid", EDB_TEXT, EDB_DECLARED_TEXT),
+    INTEGER("tinyint", EDB_I64, EDB_COMPARE_INTEGER),
+    INTEGER("tinyint unsigned", EDB_U64, EDB_COMPARE_INTEGER),
+    TEXT("tinytext", EDB_REACH_ASCII),
+    {.name = "uuid", .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT, .compare = EDB_COMPARE_UUID},
     PLAIN("varbinary", EDB_BYTES, EDB_DECLARED_BLOB),
-    PLAIN("varchar", EDB_TEXT, EDB_DECLARED_TEXT),
-    PLAIN("year", EDB_U64, EDB_DECLARED_INTEGER),
+    TEXT("varchar", EDB_REACH_ASCII),
+    {.name = "year",
+     .kind = EDB_U64,
+     .declared = EDB_DECLARED_INTEGER,
+     .compare = EDB_COMPARE_INTEGER,
+     .compared = "%s + 0"},
 };
 
+/* Each kind of geometry, vectors, and what is new: bytes. */
 static const edb_type other = PLAIN("", EDB_BYTES, EDB_DECLARED_BLOB);
 
 static int compare_names(const void *name, const void *type) {
@@ -66,33 +120,78 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
-const edb_dialect my_dialect = {{'`', '`'}, "?", " LIMIT %s", "false", 65535, 0, type_called};
+static const char *const control[] = {"xa",
+                                      "lock",
+                                      "unlock",
+                                      "set autocommit",
+                                      "set session autocommit",
+                                      "set local autocommit",
+                                      "set @@autocommit",
+                                      "set @@session.autocommit",
+                                      "set @@local.autocommit",
+                                      NULL};
+
+const edb_dialect my_dialect = {.quote = {'`', '`'},
+                                .placeholder = "?",
+                                .limit = " LIMIT %s",
+                                .false_clause = "FALSE",
+                                .max_parameters = 65535,
+                                .column_aliases = 0, /* MySQL since 8.0.19 alone */
+                                .control = control,
+                                .type = type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */
 
-#define KIND "CASE table_type WHEN 'BASE TABLE' THEN 'table' ELSE lower(table_type) END"
+/* MariaDB looks one table up instead of opening all where schema and name are compared with constants,
+** which columns of a table of one row are to it. The comparison disregards case: where the server does not, the
+** names must be the same to the byte. */
+#define SAME(column, name)                                                                         \
+  column " = " name " AND (@@lower_case_table_names > 0 OR CAST(" column                           \
+         " AS BINARY) = CAST(" name " AS BINARY))"
+#define OF_TABLE(alias)                                                                            \
+  " FROM (SELECT coalesce(?, DATABASE()) AS s, ? AS t) p JOIN information_schema." alias           \
+  " c ON " SAME("c.TABLE_SCHEMA", "p.s") " AND " SAME("c.TABLE_NAME", "p.t")
+
+#define KIND                                                                                       \
+  "CASE c.TABLE_TYPE WHEN 'BASE TABLE' THEN 'table' WHEN 'SYSTEM VERSIONED' THEN 'table'"          \
+  " ELSE lower(c.TABLE_TYPE) END"
+#define ROWS "CAST(c.TABLE_ROWS AS SIGNED)"
 
 static const char tables[] =
-    "SELECT table_schema, table_name, " KIND ", table_rows, table_comment"
-    " FROM information_schema.tables WHERE table_schema = coalesce(?, database())"
-    " ORDER BY 1, 2";
+    "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, " KIND ", " ROWS
+    ", IF(c.TABLE_TYPE = 'VIEW', NULL, nullif(c.TABLE_COMMENT, ''))"
+    " FROM (SELECT ? AS s) p JOIN information_schema.TABLES c ON " SAME(
+        "c.TABLE_SCHEMA",
+        "coalesce(p.s, IF(c.TABLE_SCHEMA IN ('information_schema', 'mysql',"
+        " 'performance_schema', 'sys'), NULL, c.TABLE_SCHEMA))") " ORDER BY c.TABLE_SCHEMA, "
+                                                                 "c.TABLE_NAME";
 
 static const char relation[] =
-    "SELECT table_schema, table_name, " KIND ", table_rows, NULL, 0"
-    " FROM information_schema.tables WHERE table_schema = coalesce(?, database())"
-    " AND table_name = ?";
+    "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, " KIND ", " ROWS ", NULL, 0" OF_TABLE("TABLES");
 
+/* How far parameters reach into each character set. In the last three a character of ASCII has two codes, or
+** none. */
+#define TEXT_TYPE                                                                                  \
+  "CASE WHEN c.CHARACTER_SET_NAME IN ('utf8mb4', 'utf16', 'utf16le', 'utf32') THEN 'text all'"     \
+  " WHEN c.CHARACTER_SET_NAME IN ('utf8mb3', 'utf8', 'ucs2') THEN 'text bmp'"                      \
+  " WHEN c.CHARACTER_SET_NAME = 'latin1' THEN 'text latin1'"                                       \
+  " WHEN c.CHARACTER_SET_NAME IN ('armscii8', 'sjis', 'swe7') THEN 'text other'"                   \
+  " ELSE 'text ascii' END"
+
+/* PRI is the primary key or else the first unique key that has no NULL. MariaDB says that there is no default
+** by the word NULL. */
 static const char columns[] =
-    "SELECT c.column_name, concat(c.data_type, CASE WHEN c.data_type LIKE '%int'"
-    " AND c.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END), c.column_type,"
-    " c.is_nullable = 'YES', coalesce(k.ordinal_position, 0),"
-    " c.column_default IS NOT NULL OR c.extra <> ''"
-    " FROM information_schema.columns c LEFT JOIN information_schema.key_column_usage k"
-    " ON k.table_schema = c.table_schema AND k.table_name = c.table_name"
-    " AND k.column_name = c.column_name AND k.constraint_name = 'PRIMARY'"
-    " WHERE c.table_schema = coalesce(?, database()) AND c.table_name = ?"
-    " ORDER BY c.ordinal_position";
+    "SELECT c.COLUMN_NAME, CASE WHEN c.DATA_TYPE IN ('char', 'varchar', 'tinytext', 'text',"
+    " 'mediumtext', 'longtext', 'enum', 'set') THEN " TEXT_TYPE
+    " WHEN c.DATA_TYPE LIKE '%int' AND c.COLUMN_TYPE LIKE '% unsigned%'"
+    " THEN concat(c.DATA_TYPE, ' unsigned') ELSE c.DATA_TYPE END,"
+    " c.COLUMN_TYPE, c.IS_NULLABLE = 'YES',"
+    " IF(c.COLUMN_KEY = 'PRI', row_number() OVER (PARTITION BY c.COLUMN_KEY ORDER BY"
+    " c.ORDINAL_POSITION), 0),"
+    " coalesce(c.COLUMN_DEFAULT, 'NULL') <> 'NULL' OR c.EXTRA LIKE '%auto_increment%'"
+    " OR c.EXTRA LIKE '%generated%'" OF_TABLE("COLUMNS") " ORDER BY c.ORDINAL_POSITION";
 
 static const char *const identities[] = {NULL};
 
+/* A view's rows can only be counted by running it. */
 const edb_catalog my_catalog = {tables, relation, columns, NULL, identities};
