@@ -43,7 +43,9 @@ static tls_alert parse(tls_state *s, tls_bytes body, server_hello *hello) {
       return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server chose a version out of order");
     }
   } else if (legacy > TLS_1_2) {
-    return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server chose a version out of order");
+    /* "If the version chosen by the server is not supported by the client … the client MUST abort the
+    ** handshake with a "protocol_version" alert" (D.1): 1.3 cannot be chosen so. */
+    return tls_fail(s, TLS_ALERT_PROTOCOL_VERSION, "the server chose a version out of order");
   }
   if (hello->version < s->hs.config.min_version || hello->version > s->hs.config.max_version) {
     return tls_fail(s, TLS_ALERT_PROTOCOL_VERSION,
