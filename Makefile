@@ -2,6 +2,7 @@
 #
 #   make SANITIZE=1     address and undefined-behaviour sanitizers, into build/asan
 #   make COVER=1        gcov instrumentation, into build/cover
+#   make FUZZING=1      libFuzzer's, with both sanitizers; clang only, into build/fuzzing
 #   make WERROR=1       warnings are errors (lint and CI)
 #   make B=DIR          another build folder; edb.so then stands in it
 #   make V=1            shows the commands
@@ -15,6 +16,8 @@ ifdef SANITIZE
   B := build/asan
 else ifdef COVER
   B := build/cover
+else ifdef FUZZING
+  B := build/fuzzing
 else
   B := build
 endif
@@ -36,6 +39,9 @@ endif
 ifdef COVER
   OPTIMIZE := -O0 -g --coverage
 endif
+ifdef FUZZING
+  OPTIMIZE := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+endif
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARNINGS) -fvisibility=hidden -fPIC $(OPTIMIZE) $(CFLAGS)
 
 # $(call say,WHAT,FILE) goes before a command, which is itself shown where V is set.
@@ -52,17 +58,22 @@ UNITS   += $(patsubst test/unit/%.c,$(B)/nou128/unit/%,\
 # crypto/ by lines of text, for the suites over other people's vectors.
 UNITS   += $(if $(wildcard test/vector_host.c),$(B)/vector_host $(B)/nou128/vector_host)
 # tls/'s judgement of chains, by lines of text.
-UNITS   += $(B)/chain_host
+UNITS   += $(if $(wildcard test/chain_host.c),$(B)/chain_host)
+
+# Fuzz targets: over their corpora by replay.c in `make test`, by libFuzzer in `make fuzz`.
+FUZZERS := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c)))
+UNITS   += $(FUZZERS)
+SECONDS ?= 60
 
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
-SETUP := build $(filter demo test ct asan cover lint bench mutations,$(MAKECMDGOALS)) \
+SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
   $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint)
 
 export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
-.PHONY: all help setup units demo test test-interop ct bench lint asan cover mutations format install \
+.PHONY: all help setup units fuzzers demo test test-interop ct bench lint asan fuzz cover mutations format install \
   clean FORCE
 .DELETE_ON_ERROR:
 
@@ -75,6 +86,7 @@ help:
 	@echo 'make test-interop  other clients and hosts, where they can be had'
 	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
 	@echo 'make asan          the tests under the sanitizers'
+	@echo 'make fuzz          mutated input under the sanitizers; CASE=NAME and SECONDS=n'
 	@echo 'make lint          formatting, warnings, includes, exports; CHECK=NAME runs one check'
 	@echo 'make bench         edb and its peers; CASE=NAME and ROUNDS=n'
 	@echo 'make cover         the tests, then the lines that they ran'
@@ -147,6 +159,14 @@ $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	$(call say,UNIT,$<)$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \
 	  $(PEER) -lsqlite3 -ldl -lm -lpthread
 
+# Objects before the archive: a target may define what it replaces.
+$(B)/fuzz/%: test/fuzz/%.c test/fuzz/replay.c $(B)/libedb.a | setup
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)$(CC) $(ALL_CFLAGS) $(if $(FUZZING),-fsanitize=fuzzer) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) \
+	  -o $@ $< $(if $(FUZZING),,test/fuzz/replay.c) $(B)/libedb.a -ldl -lm
+
+fuzzers: $(FUZZERS)
+
 $(B)/vector_host: test/vector_host.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
 	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lm
@@ -182,6 +202,16 @@ asan: | setup
 
 bench: $(SO) $(B)/libedb.a $(B)/nou128/libcrypto-edb.a | setup
 	@CASE='$(CASE)' ROUNDS='$(ROUNDS)' $(TCLSH) bench/bench.tcl
+
+fuzz: | setup
+	@$(MAKE) --no-print-directory FUZZING=1 CC=clang EDB_SETUP=done fuzzers
+	@for name in $(if $(CASE),$(CASE),$(notdir $(FUZZERS))); do \
+	  mkdir -p build/fuzzing/corpus/$$name; echo "== $$name"; \
+	  build/fuzzing/fuzz/$$name -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+	    -artifact_prefix=build/fuzzing/$$name- -print_final_stats=1 build/fuzzing/corpus/$$name \
+	    test/fuzz/corpus/$$name 2>build/fuzzing/$$name.log || { tail -40 build/fuzzing/$$name.log; exit 1; }; \
+	  grep -E '^(Done|stat::(number|peak))' build/fuzzing/$$name.log; \
+	done
 
 lint: | setup
 	@CHECK='$(CHECK)' $(TCLSH) test/lint.tcl
