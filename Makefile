@@ -151,8 +151,8 @@ $(B)/nou128/unit/%: test/unit/%.c $(B)/nou128/libcrypto-edb.a | setup
 	$(call say,UNIT,$@)$(CC) $(ALL_CFLAGS) -DECR_NO_U128 -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< \
 	  $(B)/nou128/libcrypto-edb.a -ldl -lm -lpthread
 
-# The servers that misbehave are made of libcrypto's parts.
-$(B)/unit/tls_rogue%: PEER = -lcrypto
+# Certificates and the servers that misbehave are made by libcrypto.
+$(B)/unit/tls_rogue% $(B)/unit/root%: PEER = -lcrypto
 
 $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)

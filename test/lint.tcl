@@ -131,6 +131,7 @@ set matrix {
   {tds/*}                      {crypto/crypto.h}                            0
   {drivers/sqlserver*}         {tls/* tds/* crypto/*}                      0
   {drivers/always_encrypted*}  {tls/* tds/* crypto/*}                      0
+  {drivers/trust*}             {tls/* crypto/*}                            0
   {drivers/sqlite*}            {}                                          1
   {drivers/*}                  {}                                          0
   {ext/version.c}              {drivers/driver.h crypto/crypto.h}          1
@@ -140,6 +141,7 @@ set matrix {
 # Headers that only some files of their own folder may include.
 set reserved {
   drivers/net.h    {drivers/net.c drivers/sqlserver*}
+  drivers/trust.h  {drivers/trust.c drivers/sqlserver*}
 }
 
 # Headers of the system that may be included: the C library's, an instruction set's, Windows's.  Those
