@@ -71,6 +71,15 @@ int tls_trust_itself(const tls_trust *trust, const tls_certificate *c) {
 
 /* ---- Adding --------------------------------------------------------------------------------------------------- */
 
+/* Sessions must not outlive what they were trusted by (session.c). */
+static void identify(tls_trust *trust, tls_bytes der) {
+  ecr_hash_context context;
+  ecr_sha256.init(&context);
+  ecr_sha256.update(&context, trust->identity, sizeof trust->identity);
+  ecr_sha256.update(&context, der.p, der.n);
+  ecr_sha256.digest(&context, trust->identity);
+}
+
 /* Makes a root of a certificate whose n bytes stand behind those that are used, and takes these. */
 static ecr_status add(tls_trust *trust, size_t n) {
   tls_certificate c;
@@ -84,6 +93,7 @@ static ecr_status add(tls_trust *trust, size_t n) {
   *a = (tls_anchor){c.subject.p, c.subject.n, c.spki.p, c.spki.n, der.p, der.n};
   trust->anchor_count++;
   trust->used += n;
+  identify(trust, der);
   return ECR_OK;
 }
 
