@@ -202,6 +202,7 @@ static Shipped bound_number(const edb_type *type, int op, sqlite3_value *v, int 
 
 #define NANOS_A_SECOND 1000000000
 #define NANOS_A_DAY (86400 * (int64_t)NANOS_A_SECOND)
+#define LAST_DAY 2932896 /* 9999-12-31: some servers know no later one */
 
 /* Servers keep at least microseconds; a parameter with more digits might be rounded there. */
 #define FINEST_NANOS 1000
@@ -233,6 +234,7 @@ static Shipped bound_prefix(const edb_type *type, int op, const char *p, size_t 
     time.nanos -= NANOS_A_DAY;
     time.days++;
   }
+  if (time.days > LAST_DAY) return SHIP_SKIP;
   time.form = has_clock ? EDB_DATETIME : EDB_DATE;
   time.zoned = type->compare == EDB_COMPARE_INSTANT;
   *value = time_value(time);
