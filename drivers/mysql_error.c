@@ -46,6 +46,7 @@ static const struct {
     {2013, EDB_CLOSED},        /* CR_SERVER_LOST */
     {2055, EDB_CLOSED},        /* CR_SERVER_LOST_EXTENDED */
     {2020, EDB_CLOSED},        /* CR_NET_PACKET_TOO_LARGE, after which the library hangs up */
+    {2026, EDB_CLOSED},        /* CR_SSL_CONNECTION_ERROR: how the end of an encrypted one shows */
     {2027, EDB_CLOSED},        /* CR_MALFORMED_PACKET: nothing behind it can be read */
     {1028, EDB_INTERRUPTED},   /* ER_FILSORT_ABORT */
     {1317, EDB_INTERRUPTED},   /* ER_QUERY_INTERRUPTED */
@@ -109,5 +110,7 @@ int my_error(my_connection *c) {
 }
 
 int my_stmt_error(my_connection *c, MYSQL_STMT *stmt) {
+  /* libmariadb tells what comes between two rows of the connection alone. */
+  if (my.stmt_errno(stmt) == 0 && my.number(c->mysql) != 0) return my_error(c);
   return my_fail(c, my.stmt_errno(stmt), my.stmt_sqlstate(stmt), my.stmt_error(stmt));
 }

@@ -60,6 +60,7 @@ static int complete(my_rows *r, size_t i) {
   }
   while (size < n && size < LARGE_BYTES) size *= 2;
   if (size < n) size = n + n / 8;
+  s->grown = 1;
   edb_free(c->host, cell->bytes);
   cell->size = 0;
   cell->bytes = edb_alloc(c->host, size);
@@ -68,7 +69,6 @@ static int complete(my_rows *r, size_t i) {
     return ended(r, EDB_NOMEM);
   }
   cell->size = size;
-  s->grown = 1;
   my_bound bound = {.type = cell->codec == MY_TEXT ? MYSQL_TYPE_STRING : MYSQL_TYPE_BLOB,
                     .buffer = cell->bytes,
                     .buffer_length = size,
@@ -144,16 +144,16 @@ static int decode(my_rows *r, size_t i) {
 static int next_prepared(my_rows *r) {
   my_statement *s = r->statement;
   my_connection *c = s->connection;
-  if (s->grown) {
-    int rc = my_bind_columns(s);
-    if (rc != EDB_OK) return ended(r, rc);
-  }
   int got = my.stmt_fetch(s->stmt);
   if (got == MYSQL_NO_DATA) return ended(r, EDB_DONE);
   if (got != 0 && got != MYSQL_DATA_TRUNCATED) return ended(r, my_stmt_error(c, s->stmt));
   for (size_t i = 0; i < s->n_columns; i++) {
     int rc = decode(r, i);
     if (rc != EDB_OK) return rc;
+  }
+  if (s->grown) { /* at once: whoever fetches next must not write to what was freed */
+    int rc = my_bind_columns(s);
+    if (rc != EDB_OK) return ended(r, rc);
   }
   return EDB_ROW;
 }

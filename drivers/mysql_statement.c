@@ -101,7 +101,7 @@ int my_describe(my_statement *s, MYSQL_RES *result) {
   s->cells = edb_alloc(c->host, n * sizeof *s->cells);
   s->result_binds = edb_alloc(c->host, n * my_layout_used->bind_size);
   if (!s->columns || !s->values || !s->cells || !s->result_binds) {
-    forget_columns(s);
+    forget_columns(s); /* n_columns is 0 still: no cell is looked at */
     return out_of_memory(c);
   }
   memset(s->values, 0, n * sizeof *s->values);
@@ -213,11 +213,11 @@ static int prepare(my_statement *s) {
   s->n_parameters = my.stmt_param_count(s->stmt);
   if (s->n_parameters == 0) return EDB_OK;
   s->places = edb_alloc(c->host, s->n_parameters * sizeof *s->places);
-  s->parameter_binds = edb_alloc(c->host, s->n_parameters * my_layout_used->bind_size);
-  if (!s->places || !s->parameter_binds) return out_of_memory(c);
+  if (!s->places) return out_of_memory(c);
   memset(s->places, 0, s->n_parameters * sizeof *s->places);
   for (size_t i = 0; i < s->n_parameters; i++) s->places[i].type = -1;
-  return EDB_OK;
+  s->parameter_binds = edb_alloc(c->host, s->n_parameters * my_layout_used->bind_size);
+  return s->parameter_binds ? EDB_OK : out_of_memory(c);
 }
 
 int my_statement_new(my_connection *c, const char *sql, my_statement **statement) {

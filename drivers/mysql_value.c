@@ -185,7 +185,10 @@ int my_time_of(const edb_time *time, my_time *out) {
   if (time->form == EDB_CLOCK) {
     out->negative = time->nanos < 0;
     set_clock(out, time->nanos < 0 ? -time->nanos : time->nanos);
-    return out->hour <= 838;
+    if (out->hour > 838) return 0;
+    out->day = out->hour / 24; /* an hour is a byte on the wire */
+    out->hour %= 24;
+    return 1;
   }
   int64_t days = time->days, nanos = time->nanos;
   if (time->form == EDB_DATE) nanos = 0;

@@ -3,7 +3,8 @@
 **
 ** servers: postgresql
 */
-#include "postgresql_live.h"
+#define LIVE_URL "EDB_TEST_POSTGRESQL_URL"
+#include "live.h"
 
 /* ---- The catalog ----------------------------------------------------------------------------- */
 

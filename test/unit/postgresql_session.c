@@ -4,7 +4,11 @@
 **
 ** servers: postgresql
 */
-#include "postgresql_live.h"
+#define LIVE_URL "EDB_TEST_POSTGRESQL_URL"
+#include "live.h"
+
+static const char *const fetches[] = {"single", "chunked", "copy", "auto"};
+#define N_FETCHES 4
 
 /* ---- Order, transactions, errors ------------------------------------------------------------- */
 

@@ -1,10 +1,11 @@
 /*
-** postgresql_live.h: what the tests of the PostgreSQL driver against a real server share.
+** live.h: what the tests of drivers against a real server share.
 **
-** EDB_TEST_POSTGRESQL_URL says where the server is; without it they are skipped.
+** LIVE_URL, defined by who includes it, names the variable that says where the server is; without it they are
+** skipped.
 */
-#ifndef EDB_POSTGRESQL_LIVE_H
-#define EDB_POSTGRESQL_LIVE_H
+#ifndef EDB_LIVE_H
+#define EDB_LIVE_H
 
 #include "unit.h"
 
@@ -56,9 +57,6 @@ static inline int is_interrupted(void *context) {
 static edb_host host = {NULL, resize, on_log, is_interrupted, 0};
 
 static const char *url;
-
-static const char *const fetches[] = {"single", "chunked", "copy", "auto"};
-#define N_FETCHES 4
 
 static inline int open_with(const char *name, const char *value, edb_connection *c) {
   edb_error error;
@@ -225,9 +223,9 @@ static inline int read_all(edb_rows *r, uint64_t *sum, long *rows) {
 
 /* Whether there is a server; prints what the runner counts if there is none. */
 static inline int have_server(const char *name) {
-  url = getenv("EDB_TEST_POSTGRESQL_URL");
+  url = getenv(LIVE_URL);
   if (url) return 1;
-  printf("skip %s: EDB_TEST_POSTGRESQL_URL is not set\n", name);
+  printf("skip %s: " LIVE_URL " is not set\n", name);
   printf("%s: 0 passed, 0 failed, 1 skipped\n", name);
   return 0;
 }
