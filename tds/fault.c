@@ -23,3 +23,10 @@ tds_status tds_refuse(tds_stream *s, tds_status status, const char *what, int de
   s->failed = status;
   return status;
 }
+
+void tds_locate(tds_stream *s, uint8_t token, uint64_t offset, uint8_t byte) {
+  if (!s->fault.what || s->fault.token) return;
+  s->fault.token = token;
+  s->fault.offset = offset;
+  s->fault.byte = byte;
+}

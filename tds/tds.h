@@ -454,15 +454,14 @@ typedef struct tds_token {
       uint8_t kind;           /* tds_environment, or another that is passed on as it is */
       tds_utf16 text, former; /* DATABASE, LANGUAGE, MIRROR; ROUTING: text is the host */
       uint32_t packet_size;   /* PACKET_SIZE */
-      uint64_t
-          descriptor;     /* BEGIN: the new one; COMMIT, ROLLBACK, TRANSACTION_ENDED: the old one */
-      uint32_t collation; /* COLLATION */
+      uint64_t descriptor;    /* BEGIN: the new one; at the end of one: the old one */
+      uint32_t collation;     /* COLLATION */
       uint8_t sort_id;
       uint16_t port; /* ROUTING */
     } environment;
     struct {
       uint32_t tds_version;
-      uint8_t interface, major, minor;
+      uint8_t interface_type, major, minor;
       uint16_t build;
       tds_utf16 program;
     } loginack;
@@ -487,8 +486,7 @@ typedef struct tds_token {
       const tds_column *column;
       const tds_value *value;
     } return_value;
-    struct
-    { /* ORDER, TABNAME, COLINFO, SSPI, FEDAUTHINFO, SESSIONSTATE, DATACLASSIFICATION: checked, as it came */
+    struct { /* all others: checked, and as it came */
       const uint8_t *p;
       size_t n;
     } bytes;
@@ -547,16 +545,18 @@ struct tds_stream {
   uint64_t base;     /* offset of chunk in the message */
   tds_status failed; /* the error, once there was one */
   struct {
-    uint8_t on;      /* a token is being gathered in the held room */
-    size_t n;        /* bytes there */
-    size_t need;     /* bytes still wanted before it is tried again */
-    uint64_t offset; /* of the token in the message */
+    uint8_t on;  /* a token is being gathered in the held room */
+    size_t n;    /* bytes there */
+    size_t need; /* bytes still wanted before it is tried again */
   } held;
-  size_t resume;  /* of a token that is parsed step by step: where, behind its type, to go on */
-  size_t step;    /* how many steps are done */
-  size_t left[3]; /* of DATACLASSIFICATION: what is still to come */
-  size_t names;   /* bytes used of the names room */
-  size_t text;    /* bytes used of the text room */
+  uint64_t token_at;      /* offset of the token in the message */
+  size_t resume;          /* of a token that is parsed step by step: where to go on */
+  size_t step;            /* how many steps are done */
+  size_t left[2];         /* what is still to come of the step's lists */
+  uint8_t again;          /* the same token is to be parsed once more, from resume */
+  uint8_t classification; /* version of DATACLASSIFICATION, as acknowledged */
+  size_t names;           /* bytes used of the names room */
+  size_t text;            /* bytes used of the text room */
   struct {
     uint8_t mode;  /* 0: none, else the token */
     uint8_t phase; /* of column: what the bytes wanted are */

@@ -70,9 +70,11 @@ static inline tds_utf16 tds_us_varchar(tds_reader *r) { return tds_units(r, tds_
 
 /* ---- Faults (fault.c) ----------------------------------------------------------------------------- */
 
-/* Records the stream's fault, at bytes p which stand in the message at offset, and answers the status.
-** The first fault stays. */
+/* Records the stream's fault and answers the status. The first fault stays. */
 tds_status tds_refuse(tds_stream *s, tds_status status, const char *what, int detail);
+
+/* Says where a fault that was just recorded is, if that is not known yet. */
+void tds_locate(tds_stream *s, uint8_t token, uint64_t offset, uint8_t byte);
 
 /* ---- Types (type.c) -------------------------------------------------------------------------------- */
 
@@ -106,7 +108,7 @@ typedef struct tds_type_row {
   uint8_t layout;   /* tds_layout; TDS_LEN2 turns into TDS_PLP where the length is TDS_MAX */
   uint8_t fixed;    /* length of a TDS_FIXED value */
   uint8_t collated; /* a collation travels behind the length */
-  uint16_t lengths; /* bit i: a value of i bytes is legal; 0: any up to the length */
+  uint32_t lengths; /* bit i: TYPE_INFO may say i bytes; 0: any length */
   tds_decode *decode;
   const char *name;
 } tds_type_row;
@@ -128,7 +130,7 @@ tds_decode tds_decode_int, tds_decode_bit, tds_decode_float, tds_decode_decimal,
     tds_decode_datetime, tds_decode_date, tds_decode_time, tds_decode_datetime2,
     tds_decode_datetimeoffset, tds_decode_guid, tds_decode_bytes, tds_decode_utf8,
     tds_decode_single_byte, tds_decode_multi_byte, tds_decode_no_page, tds_decode_utf16,
-    tds_decode_xml, tds_decode_variant, tds_decode_vector, tds_decode_null;
+    tds_decode_xml, tds_decode_json, tds_decode_variant, tds_decode_vector, tds_decode_null;
 
 /* Room for n bytes of text, to be claimed by tds_text_done; NULL: TDS_ROOM was recorded. */
 char *tds_text_room(tds_stream *s, size_t n);
@@ -177,10 +179,11 @@ void tds_converters_close(tds_stream *s);
 
 /* ---- Tokens ------------------------------------------------------------------------------------------- */
 
-/* Parses one token. r begins behind the token's type or, where the table says that a length goes before,
-** behind that, and is exactly that long. Otherwise r holds what is there so far: a parser that has run out
-** of bytes (r->bad) is called again with more, and s->resume, s->step are as it left them. Answers TDS_TOKEN, TDS_OK
-** (nothing to tell) or an error. s->again: to be called once more on the same bytes. */
+/* Parses one token from r->i on, which is s->resume (0 at first). r begins behind the token's type or, where
+** the table says that a length goes before, behind that, and is exactly that long. Otherwise r holds what is
+** there so far: a parser that has run out of bytes (r->bad) is called again with more, and s->resume and
+** s->step are as it left them. Answers TDS_TOKEN, TDS_OK (nothing to tell), TDS_ROOM (called again) or an
+** error. One that sets s->again is called once more on the same bytes. */
 typedef tds_status tds_parse(tds_stream *s, tds_reader *r);
 
 tds_parse tds_parse_done, tds_parse_message, tds_parse_environment, tds_parse_loginack,
@@ -190,9 +193,13 @@ tds_parse tds_parse_done, tds_parse_message, tds_parse_environment, tds_parse_lo
 
 /* ---- Rows (row.c) --------------------------------------------------------------------------------------- */
 
-/* Begins a row (or a RETURNVALUE's value) at s->at, and goes on with it. TDS_OK: the values are there. */
+/* Begins a row (or a RETURNVALUE's value) at s->at, and goes on with it. TDS_OK: the values are there;
+** TDS_MORE: the chunk is used up. */
 void tds_row_begin(tds_stream *s, uint8_t token);
 tds_status tds_row_continue(tds_stream *s);
+
+/* Copies up to *want bytes of the chunk behind what the held room has. TDS_OK once *want is 0. */
+tds_status tds_hold(tds_stream *s, uint64_t *want);
 
 /* Asks for a room of at least size bytes. 1 where it is there, else s->wanted says what is needed. */
 int tds_has_room(tds_stream *s, tds_room room, size_t size);
