@@ -32,16 +32,27 @@ static int check_config(tls_config *config) {
   return !config->alpn_required || (config->alpn && *config->alpn);
 }
 
+/* "A client which has a cached session ID set by a pre-TLS 1.3 server SHOULD set this field to that value"
+** (RFC 8446 4.1.2). With a ticket any id serves to see in the answer that it was taken (RFC 5077 3.4). */
+static void offer_session_id(tls_handshake *hs) {
+  const tls_session *session = hs->session;
+  if (session->ticket_size > 0) {
+    hs->session_id_size = sizeof hs->session_id;
+  } else {
+    hs->session_id_size = session->id_size;
+    memcpy(hs->session_id, session->id, session->id_size);
+  }
+}
+
 /* The ClientHello, whose record says 0x0301 "for compatibility purposes" (RFC 8446 5.1). */
 static tls_alert send_hello(tls_state *s) {
   tls_handshake *hs = &s->hs;
   uint8_t *message = s->out + TLS_HEADER;
   tls_alert alert = tls_draw(s, hs->random, sizeof hs->random);
   if (alert != TLS_ALERT_NONE) return alert;
-  if (hs->config.max_version >= TLS_1_3) {
-    hs->session_id_size = sizeof hs->session_id;
-    if ((alert = tls_draw(s, hs->session_id, hs->session_id_size)) != TLS_ALERT_NONE) return alert;
-  }
+  if ((alert = tls_draw(s, hs->session_id, sizeof hs->session_id)) != TLS_ALERT_NONE) return alert;
+  if (hs->config.max_version >= TLS_1_3) hs->session_id_size = sizeof hs->session_id;
+  if (hs->session && hs->session->version == TLS_1_2) offer_session_id(hs);
   if ((alert = tls_group_start(s, tls_group_offer(0))) != TLS_ALERT_NONE) return alert;
   const size_t n = tls_hello_make(s, message, TLS_OUT_SIZE - TLS_HEADER);
   if (n == 0) return tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "no room for the ClientHello");

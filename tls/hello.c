@@ -84,6 +84,16 @@ static int ec_point_formats(tls_state *s, tls_writer *w) {
   return 1;
 }
 
+/* RFC 5077 3.2: the ticket, or that one is wanted. */
+static int session_ticket(tls_state *s, tls_writer *w) {
+  const tls_session *session = s->hs.session;
+  if (!may_be(s, TLS_1_2)) return 0;
+  if (session && session->version == TLS_1_2) {
+    tls_write_bytes(w, session->ticket, session->ticket_size);
+  }
+  return 1;
+}
+
 static int alpn(tls_state *s, tls_writer *w) {
   const char *const *names = s->hs.config.alpn;
   if (!names || !*names) return 0;
@@ -173,6 +183,7 @@ static int (*const writers[TLS_EXT_COUNT])(tls_state *s, tls_writer *w) = {
     [TLS_EXT_RENEGOTIATION_INFO] = renegotiation_info,
     [TLS_EXT_SUPPORTED_GROUPS] = supported_groups,
     [TLS_EXT_EC_POINT_FORMATS] = ec_point_formats,
+    [TLS_EXT_SESSION_TICKET] = session_ticket,
     [TLS_EXT_ALPN] = alpn,
     [TLS_EXT_SIGNATURE_ALGORITHMS] = signature_algorithms,
     [TLS_EXT_SIGNATURE_ALGORITHMS_CERT] = signature_algorithms_cert,

@@ -177,5 +177,5 @@ tls_alert tls_on_server_hello(tls_state *s, tls_bytes body) {
   }
   tls_transcript_add(&hs->transcript, message);
   if (hello.version == TLS_1_3) return tls13_start(s, &x);
-  return tls12_start(s, &x);
+  return tls12_start(s, &x, hello.session_id);
 }

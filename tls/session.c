@@ -1,5 +1,6 @@
 /*
-** tls/session.c: where a session may be offered again (RFC 8446 4.2.11, 4.6.1).
+** tls/session.c: what is kept of a session, and where it may be offered again (RFC 8446 4.2.11, 4.6.1; RFC 5246
+** 7.4.1.2, RFC 5077).
 **
 ** A ticket resumes what was verified under some name, trust and list of protocols. Offered elsewhere it would let
 ** one server speak for another, so each session carries a hash of these.
@@ -31,16 +32,31 @@ void tls_session_bind(tls_state *s) {
   ecr_sha256.digest(&context, s->binding);
 }
 
+void tls_session_keep(tls_state *s, const uint8_t *secret, size_t n, uint32_t lifetime) {
+  tls_session *session = &s->ticket;
+  session->used = 1;
+  session->version = s->version;
+  session->suite = s->suite->code;
+  memcpy(session->secret, secret, n);
+  session->secret_size = n;
+  /* "Clients MUST NOT cache tickets for longer than 7 days, regardless of the ticket_lifetime" (4.6.1). */
+  session->lifetime = lifetime < 604800 ? lifetime : 604800;
+  session->received = s->now;
+  memcpy(session->binding, s->binding, sizeof session->binding);
+}
+
 int tls_session_fits(const tls_state *s, const tls_session *session) {
   const tls_config *config = &s->hs.config;
-  const tls_suite *suite;
-  if (!session || !session->used || session->version != TLS_1_3) return 0;
-  if (config->min_version > TLS_1_3 || config->max_version < TLS_1_3) return 0;
-  suite = tls_suite_find(session->suite);
-  if (!suite || suite->version != session->version || session->secret_size != suite->hash->size) {
+  if (!session || !session->used) return 0;
+  if (session->version < config->min_version || session->version > config->max_version) return 0;
+  const tls_suite *suite = tls_suite_find(session->suite);
+  if (!suite || suite->version != session->version) return 0;
+  const size_t secret = suite->version == TLS_1_3 ? suite->hash->size : TLS12_MASTER;
+  if (session->secret_size != secret || session->ticket_size > sizeof session->ticket ||
+      session->id_size > sizeof session->id) {
     return 0;
   }
-  if (session->ticket_size == 0 || session->ticket_size > sizeof session->ticket) return 0;
+  if (session->ticket_size == 0 && (suite->version == TLS_1_3 || session->id_size == 0)) return 0;
   /* A clock that went back makes no session older; one that is over is not offered (4.6.1). */
   if (config->now < session->received ||
       (uint64_t)config->now - (uint64_t)session->received >= session->lifetime) {

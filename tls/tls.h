@@ -188,14 +188,15 @@ ecr_status tls_spki_hash(const uint8_t *der, size_t n, uint8_t hash[TLS_SPKI_HAS
 #define TLS_TICKET_MAX 4096 /* longer ones are not kept */
 typedef struct tls_session {
   int used;
-  unsigned version; /* 0x0304; 0x0303 where TLS 1.2 sessions are kept too */
+  unsigned version; /* 0x0304 or 0x0303 */
   uint16_t suite;
   uint8_t secret[48];
   size_t secret_size;
   uint32_t lifetime, age_add;
   int64_t received;    /* seconds, the caller's clock */
   uint8_t binding[32]; /* SHA-256 of name, ALPN and the trust's identity */
-  size_t ticket_size;
+  size_t id_size, ticket_size;
+  uint8_t id[32]; /* TLS 1.2: where there is no ticket, the session's id */
   uint8_t ticket[TLS_TICKET_MAX];
 } tls_session;
 

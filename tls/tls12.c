@@ -32,7 +32,44 @@ static tls_alert check_formats(tls_state *s, const tls_extensions *x) {
   return TLS_ALERT_NONE;
 }
 
-tls_alert tls12_start(tls_state *s, const tls_extensions *x) {
+/* RFC 7627 5.2, 5.3: what has no extended master secret is not taken, and never resumed. */
+static tls_alert check_master_secret(tls_state *s, const tls_extensions *x) {
+  tls_handshake *hs = &s->hs;
+  hs->extended = tls_has(x->present, TLS_EXT_EXTENDED_MASTER_SECRET);
+  if (hs->extended || (hs->config.allow_no_extended_master_secret && !s->resumed)) {
+    return TLS_ALERT_NONE;
+  }
+  return tls_fail(s, TLS_ALERT_HANDSHAKE_FAILURE,
+                  "the server does not bind its keys to the handshake (RFC 7627)");
+}
+
+static void derive_keys(tls_state *s) {
+  tls_handshake *hs = &s->hs;
+  tls12_key_block(s->suite, tls_aead_of(s, s->suite)->key_size, hs->secret, hs->random,
+                  hs->server_random, &hs->keys);
+}
+
+/* Whether the server takes our session: it then echoes the id that was offered with it. */
+static tls_alert take_session(tls_state *s, tls_bytes id) {
+  tls_handshake *hs = &s->hs;
+  s->ticket.id_size = id.n;
+  if (id.n) memcpy(s->ticket.id, id.p, id.n);
+  if (id.n == 0 || id.n != hs->session_id_size || memcmp(id.p, hs->session_id, id.n) != 0) {
+    return TLS_ALERT_NONE;
+  }
+  /* "the … cipher suite … of the session" (RFC 5246 7.4.1.3); and there is one. */
+  if (!hs->session || hs->session->version != TLS_1_2 || hs->session->suite != s->suite->code) {
+    return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server resumes what was not offered");
+  }
+  s->resumed = 1;
+  s->ticket = *hs->session; /* goes on, unless a new ticket comes */
+  s->ticket.used = 0;
+  memcpy(hs->secret, hs->session->secret, TLS12_MASTER);
+  derive_keys(s);
+  return TLS_ALERT_NONE;
+}
+
+tls_alert tls12_start(tls_state *s, const tls_extensions *x, tls_bytes session_id) {
   tls_handshake *hs = &s->hs;
   tls_alert alert;
   /* In TLS 1.2 a CCS has one place, which is later. */
@@ -41,14 +78,12 @@ tls_alert tls12_start(tls_state *s, const tls_extensions *x) {
   }
   if ((alert = check_renegotiation(s, x)) != TLS_ALERT_NONE) return alert;
   if ((alert = check_formats(s, x)) != TLS_ALERT_NONE) return alert;
-  hs->extended = tls_has(x->present, TLS_EXT_EXTENDED_MASTER_SECRET);
-  /* RFC 7627 5.2: "the client SHOULD abort the handshake if … it does not wish to interoperate". */
-  if (!hs->extended && !hs->config.allow_no_extended_master_secret) {
-    return tls_fail(s, TLS_ALERT_HANDSHAKE_FAILURE,
-                    "the server does not bind its keys to the handshake (RFC 7627)");
-  }
+  if ((alert = take_session(s, session_id)) != TLS_ALERT_NONE) return alert;
+  if ((alert = check_master_secret(s, x)) != TLS_ALERT_NONE) return alert;
   hs->ticket = tls_has(x->present, TLS_EXT_SESSION_TICKET);
-  s->stage = TLS12_WAIT_CERTIFICATE;
+  s->stage = !s->resumed  ? TLS12_WAIT_CERTIFICATE
+             : hs->ticket ? TLS12_WAIT_TICKET
+                          : TLS12_WAIT_CHANGE;
   return tls_peer_extensions(s, x);
 }
 
@@ -159,37 +194,63 @@ tls_alert tls12_on_done(tls_state *s, tls_bytes body) {
                hs->random, hs->server_random, master);
   memcpy(hs->secret, master, sizeof master);
   ecr_wipe(master, sizeof master);
-  tls12_key_block(s->suite, tls_aead_of(s, s->suite)->key_size, hs->secret, hs->random,
-                  hs->server_random, &hs->keys);
+  derive_keys(s);
   if ((alert = send_change(s)) != TLS_ALERT_NONE) return alert;
   if ((alert = send_finished(s)) != TLS_ALERT_NONE) return alert;
   s->stage = hs->ticket ? TLS12_WAIT_TICKET : TLS12_WAIT_CHANGE;
   return TLS_ALERT_NONE;
 }
 
-/* RFC 5077 3.3: a lifetime and the ticket. */
+/* RFC 5077 3.3: a lifetime (0: not said) and the ticket, which may be none. */
 tls_alert tls12_on_ticket(tls_state *s, tls_bytes body) {
   tls_reader r = tls_reader_of(body);
-  tls_read(&r, 4);
-  tls_read_vector(&r, 2, 0);
-  return tls_read_done(&r) ? TLS_ALERT_NONE : unreadable(s, "a ticket that cannot be read");
+  const uint32_t lifetime = tls_read(&r, 4);
+  const tls_bytes ticket = tls_read_vector(&r, 2, 0);
+  if (!tls_read_done(&r)) return unreadable(s, "a ticket that cannot be read");
+  if (ticket.n == 0 || ticket.n > sizeof s->ticket.ticket) return TLS_ALERT_NONE;
+  memcpy(s->ticket.ticket, ticket.p, ticket.n);
+  s->ticket.ticket_size = ticket.n;
+  s->ticket.lifetime = lifetime;
+  s->hs.renewed = 1;
+  return TLS_ALERT_NONE;
 }
 
 tls_alert tls12_on_change(tls_state *s, tls_bytes body) {
   const tls12_keys *keys = &s->hs.keys;
+  const ecr_aead *aead = tls_aead_of(s, s->suite);
   (void)body;
-  if (tls_protect(&s->read, s->write.aead, TLS_1_2, keys->server_key, keys->server_iv) != ECR_OK) {
+  if (!aead || tls_protect(&s->read, aead, TLS_1_2, keys->server_key, keys->server_iv) != ECR_OK) {
     return tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "the cipher is not there");
   }
   return TLS_ALERT_NONE;
+}
+
+/* What resumes this session: a new ticket, the one that did so now, or the server's id for it. "An upper limit of 24
+** hours is suggested" (RFC 5246 F.1.4). */
+static void keep_session(tls_state *s) {
+  const int64_t received = s->ticket.received;
+  const uint32_t lifetime = s->ticket.lifetime;
+  const int fresh = s->hs.renewed;
+  if (!s->hs.extended || s->ticket.id_size + s->ticket.ticket_size == 0) return;
+  tls_session_keep(s, s->hs.secret, TLS12_MASTER, lifetime && fresh ? lifetime : 86400);
+  if (s->resumed && !fresh) {
+    s->ticket.received = received;
+    s->ticket.lifetime = lifetime;
+  }
 }
 
 tls_alert tls12_on_finished(tls_state *s, tls_bytes body) {
   uint8_t digest[ECR_HASH_MAX], expected[TLS12_VERIFY];
   tls_transcript_digest(&s->hs.transcript, digest);
   tls12_finished(s->suite->hash, s->hs.secret, "server finished", digest, expected);
-  const tls_alert alert = tls_peer_finished(s, body, expected, sizeof expected);
+  tls_alert alert = tls_peer_finished(s, body, expected, sizeof expected);
   if (alert != TLS_ALERT_NONE) return alert;
+  if (s->resumed) { /* ours comes second (RFC 5246 7.3) */
+    tls_transcript_add(&s->hs.transcript, (tls_bytes){body.p - 4, body.n + 4});
+    if ((alert = send_change(s)) != TLS_ALERT_NONE) return alert;
+    if ((alert = send_finished(s)) != TLS_ALERT_NONE) return alert;
+  }
+  keep_session(s);
   tls_handshake_over(s);
   return TLS_ALERT_NONE;
 }

@@ -185,6 +185,7 @@ tls_alert tls13_on_finished(tls_state *s, tls_bytes body) {
 tls_alert tls13_on_ticket(tls_state *s, tls_bytes body) {
   tls_extensions x;
   const char *reason = NULL;
+  uint8_t secret[TLS_SECRET_MAX];
   tls_session *session = &s->ticket;
   tls_reader r = tls_reader_of(body);
   const uint32_t lifetime = tls_read(&r, 4), age_add = tls_read(&r, 4);
@@ -195,17 +196,11 @@ tls_alert tls13_on_ticket(tls_state *s, tls_bytes body) {
   if (alert != TLS_ALERT_NONE) return tls_fail(s, alert, reason);
   /* "The value of zero indicates that the ticket should be discarded immediately" (4.6.1). */
   if (lifetime == 0 || ticket.n > sizeof session->ticket) return TLS_ALERT_NONE;
-  session->used = 1;
-  session->version = TLS_1_3;
-  session->suite = s->suite->code;
-  session->secret_size = s->suite->hash->size;
-  ecr_hkdf_expand_label(s->suite->hash, s->resumption, "resumption", nonce.p, nonce.n,
-                        session->secret, session->secret_size);
-  /* "Clients MUST NOT cache tickets for longer than 7 days" (4.6.1). */
-  session->lifetime = lifetime < 604800 ? lifetime : 604800;
+  ecr_hkdf_expand_label(s->suite->hash, s->resumption, "resumption", nonce.p, nonce.n, secret,
+                        s->suite->hash->size);
+  tls_session_keep(s, secret, s->suite->hash->size, lifetime);
+  ecr_wipe(secret, sizeof secret);
   session->age_add = age_add;
-  session->received = s->now;
-  memcpy(session->binding, s->binding, sizeof session->binding);
   memcpy(session->ticket, ticket.p, ticket.n);
   session->ticket_size = ticket.n;
   return TLS_ALERT_NONE;

@@ -336,6 +336,7 @@ typedef struct tls_handshake {
   int changes;                  /* CCS that came before the version was known */
   int extended;                 /* TLS 1.2: extended master secret */
   int ticket;                   /* TLS 1.2: a NewSessionTicket will come */
+  int renewed;                  /* and has */
   tls_public_key leaf;
   tls_transcript transcript;
   uint8_t secret[TLS_SECRET_MAX]; /* 1.3: the schedule's; 1.2: the master secret */
@@ -415,7 +416,7 @@ tls_alert tls13_on_verify(tls_state *s, tls_bytes body);
 tls_alert tls13_on_finished(tls_state *s, tls_bytes body);
 tls_alert tls13_on_ticket(tls_state *s, tls_bytes body);
 tls_alert tls13_on_update(tls_state *s, tls_bytes body);
-tls_alert tls12_start(tls_state *s, const tls_extensions *x);
+tls_alert tls12_start(tls_state *s, const tls_extensions *x, tls_bytes session_id);
 tls_alert tls12_on_certificate(tls_state *s, tls_bytes body);
 tls_alert tls12_on_key_exchange(tls_state *s, tls_bytes body);
 tls_alert tls12_on_request(tls_state *s, tls_bytes body);
@@ -439,6 +440,8 @@ void tls_handshake_over(tls_state *s);
 
 /* session.c */
 void tls_session_bind(tls_state *s);
+/* What is not the ticket's own: of this connection. */
+void tls_session_keep(tls_state *s, const uint8_t *secret, size_t n, uint32_t lifetime);
 /* Whether a session may be offered now, here. */
 int tls_session_fits(const tls_state *s, const tls_session *session);
 

@@ -78,6 +78,7 @@ static void resumption(void) {
   session.used = 0;
   run(&first, &config);
   CHECK_INT(session.used, 1);
+  CHECK_TEXT(session.ticket, session.ticket_size, "ticket");
   const tls_session kept = session;
   config.session = &kept;
   config.now = 2000;
@@ -117,6 +118,63 @@ static void resumption(void) {
   again = (script){TO("at its last second", "H|!EF|!?=<", TLS_ALERT_NONE), .psk = 1};
   memcpy(peer_server.psk, psk, 32);
   run(&again, &c[3]);
+}
+
+/* TLS 1.2: by ticket and by id, which the server may decline, but may not turn into another session. */
+static void resumption_12(void) {
+  static const char *const hellos[] = {"00230000", NULL}, *const ids[] = {NULL, "0102030405060708"};
+  static const char *const firsts[] = {"hcxo|?=t|sf|<", "hcxo|?=sf|<"};
+  for (int by_id = 0; by_id < 2; by_id++) {
+    tls_config config = base();
+    config.allow_no_extended_master_secret = 1;
+    const script first = {TO("gives a session", firsts[by_id], TLS_ALERT_NONE),
+                          .hello = hellos[by_id], .id = ids[by_id]};
+    script again = {TO("resumes", "h|sf|?=<", TLS_ALERT_NONE), .resumes = 1};
+    session.used = 0;
+    run(&first, &config);
+    CHECK_INT(session.used, 1);
+    CHECK_INT(session.version, 0x0303);
+    CHECK_INT(session.ticket_size, by_id ? 0 : 1);
+    CHECK_INT(session.id_size, by_id ? 8 : 0);
+    const tls_session kept = session;
+    uint8_t master[48];
+    memcpy(master, peer_server.master, 48);
+    CHECK_BYTES(session.secret, session.secret_size, master, 48);
+    config.session = &kept;
+    for (int only = 0; only < 2; only++) {
+      config.max_version = only ? 0x0303 : 0;
+      session.used = 0;
+      memcpy(peer_server.master, master, 48);
+      run(&again, &config);
+      /* Without a new ticket the old one goes on. */
+      CHECK_INT(session.used, 1);
+      CHECK_INT(session.received, kept.received);
+      CHECK_BYTES(session.secret, session.secret_size, master, 48);
+    }
+    const script renews = {TO("renews", "ht|sf|?=<", TLS_ALERT_NONE), .resumes = 1,
+                           .hello = "00230000"};
+    memcpy(peer_server.master, master, 48);
+    run(&renews, &config);
+    CHECK_INT(session.lifetime, 1);
+    const script declines = {TO("declines", GOOD12, TLS_ALERT_NONE)};
+    run(&declines, &config);
+    again = (script){TO("of another suite", "h|", TLS_ALERT_ILLEGAL_PARAMETER), .resumes = 1,
+                     .suite = 0xc02f};
+    run(&again, &config);
+    again = (script){TO("the old master secret", "h|", TLS_ALERT_HANDSHAKE_FAILURE), .resumes = 1,
+                     .no_master = 1};
+    run(&again, &config);
+    again = (script){TO("wrong keys", "h|sf|", TLS_ALERT_BAD_RECORD_MAC), .resumes = 1};
+    memset(peer_server.master, 1, 48);
+    run(&again, &config);
+    again = (script){TO("with a certificate", "hc|", TLS_ALERT_UNEXPECTED_MESSAGE), .resumes = 1};
+    run(&again, &config);
+    /* Offered to nobody else: the echo of an id that stands for nothing. */
+    config.server_name = "other.example";
+    again = (script){TO("was not offered", "h|", TLS_ALERT_ILLEGAL_PARAMETER), .resumes = 1};
+    config.max_version = 0;
+    run(&again, &config);
+  }
 }
 
 /* openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj /CN=r */
@@ -376,6 +434,7 @@ int main(void) {
   configurations();
   refused_configurations();
   resumption();
+  resumption_12();
   identities();
   ends();
   sizes();

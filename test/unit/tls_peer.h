@@ -179,7 +179,8 @@ typedef struct script {
   int no_versions, no_share, no_echo, zero_share, compression, wrong_signature, wrong_finished,
       empty_chain, context, no_renegotiation, no_master, curve_type, untrusted, rsa_leaf,
       short_body;
-  int no_retry_versions;
+  int no_retry_versions, resumes; /* resumes: TLS 1.2, the client's session id is echoed */
+  const char *id;                 /* TLS 1.2: the session's, in hexadecimal */
 } script;
 
 typedef struct direction {
@@ -321,6 +322,15 @@ static inline void server_read_hello(server *v, const uint8_t *p, size_t n) {
   if (body && size == 38) memcpy(v->client_share, body + 6, 32);
 }
 
+/* TLS 1.2's keys, of the master secret. */
+static inline void server_keys_12(server *v) {
+  uint8_t seed[64];
+  memset(seed, 'r', 32);
+  memcpy(seed + 32, v->client_random, 32);
+  peer_prf(v->master, 48, "key expansion", seed, 64, v->block, 40);
+  v->switched = 12;
+}
+
 /* Takes all that the client has to send; the last record's content stays in from_client. */
 static inline void server_read(server *v, const uint8_t *p, size_t n) {
   uint8_t record[20000], nonce[12], aad[13];
@@ -386,10 +396,7 @@ static inline void server_read(server *v, const uint8_t *p, size_t n) {
       } else {
         peer_prf(shared, 32, "extended master secret", hash, 32, v->master, 48);
       }
-      memset(seed, 'r', 32);
-      memcpy(seed + 32, v->client_random, 32);
-      peer_prf(v->master, 48, "key expansion", seed, 64, v->block, 40);
-      v->switched = 12;
+      server_keys_12(v);
     }
   }
   CHECK_INT(n, 0);
