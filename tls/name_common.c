@@ -33,7 +33,6 @@ static size_t ipv6_text(const uint8_t *address, char *out) {
       out[n++] = ':';
       if (i == 0) out[n++] = ':';
       i += length;
-      if (i == 8 && from > 0) out[n++] = ':';
       continue;
     }
     n += put_number(out + n, group[i++], 16);

@@ -66,15 +66,17 @@ RULE(issuer_purpose) {
   return UNUSED, (c->present & TLS_X509_EXTENDED_KEY_USAGE) &&
                      !(c->purposes & (TLS_PURPOSE_SERVER | TLS_PURPOSE_ANY));
 }
-/* BR 7.1.2.1.2 */
-RULE(root_purpose) { return UNUSED, (c->present & TLS_X509_EXTENDED_KEY_USAGE) != 0; }
+/* BR 7.1.2.1.2; an issuer that is trusted as a root without being one may have it. */
+RULE(root_purpose) {
+  return UNUSED, (c->present & TLS_X509_EXTENDED_KEY_USAGE) && tls_self_issued(c);
+}
 
 /* 4.2.1.2 and 4.2.1.1; a root may leave the latter out. */
 RULE(no_key_id) { return UNUSED, c->key_id.n == 0; }
 RULE(no_issuer_key_id) { return UNUSED, c->issuer_key_id.n == 0; }
 /* BR 7.1.2.1.3: then it is the root's own key identifier and nothing more. */
 RULE(root_key_id) {
-  return UNUSED, (c->present & TLS_X509_AUTHORITY_KEY_ID) &&
+  return UNUSED, (c->present & TLS_X509_AUTHORITY_KEY_ID) && tls_self_issued(c) &&
                      (c->issuer_named || !tls_bytes_equal(c->issuer_key_id, c->key_id));
 }
 
@@ -106,8 +108,8 @@ static const struct {
 } rules[] = {
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_NOT_YET, not_yet},
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_EXPIRED, expired},
-    {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_CRITICAL, critical},
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_POLICY, policy},
+    {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_CRITICAL, critical},
     {LEAF | ISSUER, TLS_FLAW_SERIAL, serial},
     {LEAF | ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless_issuer},
     {ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless},
@@ -119,7 +121,7 @@ static const struct {
     {LEAF | OWN, TLS_FLAW_USAGE, silent},
     {LEAF | OWN, TLS_FLAW_PURPOSE, other_purpose},
     {LEAF, TLS_FLAW_PURPOSE, unclear_purpose},
-    {ISSUER, TLS_FLAW_PURPOSE, issuer_purpose},
+    {ISSUER | ROOT, TLS_FLAW_PURPOSE, issuer_purpose},
     {ROOT, TLS_FLAW_PURPOSE, root_purpose},
     {ISSUER | ROOT, TLS_FLAW_KEY_ID, no_key_id},
     {LEAF | ISSUER, TLS_FLAW_ISSUER_KEY_ID, no_issuer_key_id},
