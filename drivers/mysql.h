@@ -159,7 +159,7 @@ typedef struct my_layout {
   /* mysql_options' numbers; -1: there is none */
   short opt_report_truncation, opt_reconnect, opt_ssl_verify, opt_ssl_key, opt_ssl_cert, opt_ssl_ca;
   short opt_ssl_capath, opt_ssl_cipher, opt_ssl_enforce, opt_ssl_mode, opt_max_packet;
-  short opt_public_key, opt_io_wait;
+  short opt_restricted_auth, opt_io_wait;
 } my_layout;
 
 /* The layout of a library, or NULL of one that is not known. */
@@ -250,7 +250,7 @@ int64_t my_now_ms(void);
 /* The wait callback, for the library's option; 0 stops it with an error. */
 int my_on_wait(my_socket socket, char for_read, int timeout);
 
-/* The calling thread's waits are from here on for the connection. */
+/* The calling thread's waits are from here on for the connection; a call of the contract begins. */
 void my_wait_for(my_connection *c);
 
 /* Ends the statement that the connection runs, by KILL QUERY on a second connection. 1: it was sent. */
@@ -284,6 +284,7 @@ struct my_connection {
   unsigned long id;    /* the server's thread */
   int64_t connect_end; /* when connecting has to have ended; 0: never */
   int stop;            /* MY_STOP_…: why the command at work was stopped */
+  int64_t wait_end;    /* when the call has to have its answer; 0: it has not waited yet */
   int64_t stop_end;    /* when it has to have ended */
   int64_t asked;       /* when the host was asked last */
   unsigned char connected;

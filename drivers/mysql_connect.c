@@ -157,7 +157,8 @@ enum {
   OPT_LOCAL_INFILE = 8,
   OPT_PROTOCOL = 9,
   OPT_READ_TIMEOUT = 11,
-  OPT_WRITE_TIMEOUT = 12
+  OPT_WRITE_TIMEOUT = 12,
+  OPT_PLUGIN_DIR = 22 /* libmariadb's */
 };
 
 static void set(MYSQL *mysql, int option, const void *value) {
@@ -184,6 +185,23 @@ static void set_tls(MYSQL *mysql, const edb_option *options, size_t n, enum my_t
   set(mysql, l->opt_ssl_mode, &modes[tls]);
 }
 
+/* Which ways to log in a server may choose. libmariadb would send the password as it is to any that asks
+** (mysql_clear_password), or show the server's questions on the terminal (dialog); without TLS it would encrypt
+** it with whatever key it is sent (sha256_password, caching_sha2_password). */
+#define ALWAYS "mysql_native_password,client_ed25519,parsec,auth_gssapi_client"
+#define ENCRYPTED ALWAYS ",caching_sha2_password,sha256_password"
+#define PRIVATE ENCRYPTED ",mysql_clear_password"
+
+static void set_plugins(MYSQL *mysql, const my_target *t) {
+  const char *allowed = t->socket || t->tls == MY_TLS_VERIFIED ? PRIVATE
+                        : t->tls == MY_TLS_DISABLED            ? ALWAYS
+                                                               : ENCRYPTED;
+  int option = my_layout_used->opt_restricted_auth;
+  if (option < 0) return;
+  /* A library that does not know it finds no plugins at all, and has only those that are built in. */
+  if (my.options(mysql, option, allowed) != 0) my.options(mysql, OPT_PLUGIN_DIR, "/nowhere");
+}
+
 /* A connection by the options, not set up yet. NULL: out of memory. */
 static MYSQL *prepare(const edb_option *options, size_t n, const my_target *t, unsigned seconds) {
   const my_layout *l = my_layout_used;
@@ -200,13 +218,13 @@ static MYSQL *prepare(const edb_option *options, size_t n, const my_target *t, u
   set(mysql, l->opt_report_truncation, &yes);
   set(mysql, l->opt_reconnect, &no);
   set(mysql, l->opt_max_packet, &most);
-  set(mysql, l->opt_public_key, &yes);
   if (t->compress) my.options(mysql, OPT_COMPRESS, NULL);
   if (t->socket || t->port) set(mysql, OPT_PROTOCOL, &protocol);
   if (seconds) set(mysql, OPT_CONNECT_TIMEOUT, &seconds);
   set(mysql, OPT_READ_FILE, edb_option_get(options, n, "option_file"));
   set(mysql, OPT_READ_GROUP, edb_option_get(options, n, "option_group"));
   set_tls(mysql, options, n, t->tls);
+  set_plugins(mysql, t);
   memcpy(&callback, &on_wait, sizeof callback);
   set(mysql, l->opt_io_wait, callback);
   my.set_local_infile_handler(mysql, infile_refuse, infile_read, infile_end, infile_error, NULL);

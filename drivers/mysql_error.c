@@ -95,6 +95,10 @@ int my_fail(my_connection *c, unsigned number, const char *sqlstate, const char 
                                                : "interrupted%.0d%s",
                     c->host->timeout_ms, c->dead ? "; the connection ends" : "");
   }
+  if (number == 0) { /* the library gave up without a word: nothing behind this can be read */
+    code = EDB_CLOSED;
+    message = "the server's answer makes no sense";
+  }
   edb_fail(&c->error, code, "%s", message && message[0] ? message : "the statement failed");
   c->error.vendor = (int)number;
   edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));

@@ -66,7 +66,7 @@ static const my_layout layouts[] = {
      .opt_ssl_enforce = 38,
      .opt_ssl_mode = -1,
      .opt_max_packet = 39,
-     .opt_public_key = -1,
+     .opt_restricted_auth = 7026, /* since 3.2 */
      .opt_io_wait = 7024},
     /* MySQL 8.0 dropped six options from the middle. */
     {.name = "MySQL 8 and 9",
@@ -86,7 +86,7 @@ static const my_layout layouts[] = {
      .opt_ssl_enforce = -1,
      .opt_ssl_mode = 35,
      .opt_max_packet = 32,
-     .opt_public_key = 36,
+     .opt_restricted_auth = -1, /* nothing is sent in clear that was not asked for */
      .opt_io_wait = -1},
 };
 

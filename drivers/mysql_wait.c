@@ -42,7 +42,10 @@ int64_t my_now_ms(void) {
 #endif
 }
 
-void my_wait_for(my_connection *c) { waiting = c; }
+void my_wait_for(my_connection *c) {
+  waiting = c;
+  if (c) c->wait_end = 0;
+}
 
 /* 1: the socket is ready, or broken, which the library finds out; 0: not within ms. */
 static int wait_slice(my_socket socket, int for_read, int64_t ms) {
@@ -65,12 +68,17 @@ static int why_stop(my_connection *c, int64_t now, int64_t end) {
   return c->host->interrupted(c->host->context) ? MY_STOP_INTERRUPTED : MY_STOP_NONE;
 }
 
-/* Waits on behalf of a connection: each wait for an answer has the whole time-out. */
+/* When the call at work has to have its answer; 0: never. The time-out begins at its first wait, however many
+** follow: a server that sends a byte now and then does not hold us for ever. */
+static int64_t end_of_wait(my_connection *c, int64_t now) {
+  if (!c->connected) return c->connect_end;
+  if (c->wait_end == 0 && c->host->timeout_ms > 0) c->wait_end = now + c->host->timeout_ms;
+  return c->wait_end;
+}
+
+/* Waits on behalf of a connection. */
 static int wait_on(my_connection *c, my_socket socket, int for_read) {
-  int64_t now = my_now_ms();
-  int64_t end = !c->connected             ? c->connect_end
-                : c->host->timeout_ms > 0 ? now + c->host->timeout_ms
-                                          : 0;
+  int64_t now = my_now_ms(), end = end_of_wait(c, now);
   c->asked = now;
   for (;; now = my_now_ms()) {
     int64_t ms = SLICE_MS;

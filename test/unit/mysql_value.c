@@ -99,10 +99,11 @@ static void test_layouts(void) {
   CHECK_INT(mariadb->opt_ssl_ca, 27);
   CHECK_INT(mariadb->opt_max_packet, 39);
   CHECK_INT(mariadb->opt_ssl_mode, -1);
+  CHECK_INT(mariadb->opt_restricted_auth, 7026);
   CHECK_INT(mysql->opt_ssl_mode, 35);
   CHECK_INT(mysql->opt_ssl_ca, 21);
   CHECK_INT(mysql->opt_max_packet, 32);
-  CHECK_INT(mysql->opt_public_key, 36);
+  CHECK_INT(mysql->opt_restricted_auth, -1);
   CHECK_INT(mysql->opt_ssl_enforce, -1);
   CHECK_INT(mysql->opt_io_wait, -1);
 }
