@@ -363,6 +363,9 @@ typedef struct my_place {
   char is_unsigned, is_null;
 } my_place;
 
+/* EDB_OK, or EDB_INVALID_QUERY where the server would not take a command of so many bytes. */
+int my_check_packet(my_connection *c, size_t size);
+
 /* Binds the parameters of a prepared statement: only what is new is told to the library. */
 int my_bind(my_statement *s, const edb_parameter *parameters, size_t n);
 

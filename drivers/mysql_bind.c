@@ -9,7 +9,30 @@
 
 #include "mysql.h"
 
-#define COPIED_BYTES 65536 /* longer ones are bound where the caller has them */
+#define COPIED_BYTES 65536  /* longer ones are bound where the caller has them */
+#define ASKED_BYTES 1000000 /* every server takes this much; from here on it is asked */
+
+/* A server hangs up on a packet that is larger than it takes, without a word that would arrive. So it is asked,
+** once a connection, when there is something large to send. */
+int my_check_packet(my_connection *c, size_t size) {
+  static const char sql[] = "SELECT @@max_allowed_packet";
+  if (size < ASKED_BYTES) return EDB_OK;
+  if (!c->max_packet) {
+    if (my_run(c, sql) != EDB_OK) return (int)c->error.code;
+    MYSQL_RES *result = my.use_result(c->mysql);
+    char **row = result ? my.fetch_row(result) : NULL;
+    for (const char *p = row ? row[0] : NULL; p && *p >= '0' && *p <= '9'; p++) {
+      c->max_packet = c->max_packet * 10 + (uint64_t)(*p - '0');
+    }
+    if (result) my.free_result(result);
+    if (!row) return my_error(c);
+  }
+  if (size < c->max_packet) return EDB_OK;
+  edb_fail(&c->error, EDB_INVALID_QUERY, "the parameters have %zu bytes, and the server takes %llu",
+           size, (unsigned long long)c->max_packet);
+  edb_fail_hint(&c->error, "max_allowed_packet is the server's setting for it");
+  return EDB_INVALID_QUERY;
+}
 
 static int place_bytes(my_statement *s, my_place *place, const edb_value *v) {
   const edb_host *host = s->connection->host;
@@ -111,6 +134,13 @@ int my_bind(my_statement *s, const edb_parameter *parameters, size_t n) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "the statement has %zu parameters, not %zu",
                     s->n_parameters, n);
   }
+  size_t bytes = 64 + s->sql_n;
+  for (size_t i = 0; i < n; i++) {
+    const edb_value *v = &parameters[i].value;
+    bytes += 16 + (v->kind == EDB_TEXT || v->kind == EDB_BYTES ? v->as.text.n : 0);
+  }
+  int rc = my_check_packet(c, bytes);
+  if (rc != EDB_OK) return rc;
   for (size_t i = 0; i < n; i++) {
     my_place *place = &s->places[i];
     int type = place->type, is_unsigned = 0;
@@ -118,7 +148,7 @@ int my_bind(my_statement *s, const edb_parameter *parameters, size_t n) {
       return edb_fail(&c->error, EDB_UNSUPPORTED, "MySQL has no named parameters");
     }
     place->is_null = parameters[i].value.kind == EDB_NULL;
-    int rc = place_value(s, i, &parameters[i].value, &type, &is_unsigned);
+    rc = place_value(s, i, &parameters[i].value, &type, &is_unsigned);
     if (rc != EDB_OK) return rc;
     if (place->type != type || place->is_unsigned != is_unsigned) s->rebind = 1;
     place->type = type;

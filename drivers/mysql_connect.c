@@ -3,10 +3,15 @@
 **
 ** A connection costs the handshake and one round trip, in which the session becomes what the rest relies on.
 */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(_WIN32)
+#include <winsock2.h>
+#else
+#include <sys/socket.h>
+#include <sys/time.h>
+#endif
 
 #include "mysql.h"
 
@@ -236,15 +241,18 @@ static int connect_now(MYSQL *mysql, const my_target *t) {
                          CLIENT_FOUND_ROWS) != NULL;
 }
 
-/* A read that finds nothing must come back from TLS, so that the wait is ours. */
-static void unblock(MYSQL *mysql) {
-#if !defined(_WIN32)
-  if (my_layout_used->opt_io_wait < 0 || !my.get_socket) return;
-  int fd = my.get_socket(mysql), flags = fcntl(fd, F_GETFL);
-  if (flags >= 0) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+/* A read that finds nothing has to come back, so that the wait is ours. Without TLS it does; with it, libmariadb
+** reads from a blocking socket. That it must stay, since some versions wait for the wrong side of one that
+** would block them in writing: so a read gives up after a moment. */
+static void return_from_reads(MYSQL *mysql) {
+#if defined(_WIN32)
+  DWORD moment = 1;
 #else
-  (void)mysql;
+  struct timeval moment = {0, 1000};
+  if (!my.get_ssl_cipher(mysql)) return;
 #endif
+  if (my_layout_used->opt_io_wait < 0 || !my.get_socket) return;
+  setsockopt(my.get_socket(mysql), SOL_SOCKET, SO_RCVTIMEO, (const void *)&moment, sizeof moment);
 }
 
 /* What went wrong, with where and what to do. */
@@ -349,7 +357,7 @@ int my_open(const edb_option *options, size_t n, const edb_host *host, void **co
   }
   rc = check_tls(c, &target, error);
   if (rc != EDB_OK) goto failed;
-  unblock(c->mysql);
+  return_from_reads(c->mysql);
   c->connected = 1;
   c->id = my.thread_id(c->mysql);
   rc = my_run(c, setup);
@@ -371,7 +379,7 @@ MYSQL *my_connect_again(my_connection *c) {
   MYSQL *mysql = prepare(c->options, c->n_options, &target, 2);
   if (!mysql) return NULL;
   if (connect_now(mysql, &target)) {
-    unblock(mysql);
+    return_from_reads(mysql);
     return mysql;
   }
   my.close(mysql);

@@ -149,5 +149,5 @@ int my_render(my_statement *s, const edb_parameter *parameters, size_t n) {
                     n);
   }
   if (c->sql.nomem) return edb_fail(&c->error, EDB_NOMEM, "out of memory");
-  return EDB_OK;
+  return my_check_packet(c, c->sql.n);
 }

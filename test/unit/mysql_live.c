@@ -304,6 +304,24 @@ static void test_large(void) {
     edb_rows_close(&r);
     usable(&c);
   }
+  /* What it would not take is not sent: the connection stays. */
+  size_t most = (size_t)strtoll(one(&c, "SELECT @@max_allowed_packet", 0, NULL, 0), NULL, 10);
+  char *much = malloc(most);
+  if (!much) abort();
+  memset(much, 'x', most);
+  for (int textual = 0; textual < 2; textual++) {
+    edb_parameter p = bytes(much, most);
+    atomic_store(&my_layout_state, textual ? MY_LAYOUT_MISFIT : MY_LAYOUT_FITS);
+    CHECK_INT(edb_query(&c, "SELECT LENGTH(?)", &p, 1, &r), EDB_INVALID_QUERY);
+    CHECK(strstr(edb_detail(&c)->message, "and the server takes") != NULL);
+    usable(&c);
+    p.value.as.bytes.n = most / 2 - 1000;
+    char expected[24];
+    snprintf(expected, sizeof expected, "%zu", p.value.as.bytes.n);
+    CHECK_STR(one(&c, "SELECT LENGTH(?)", 0, &p, 1), expected);
+  }
+  atomic_store(&my_layout_state, MY_LAYOUT_FITS);
+  free(much);
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
