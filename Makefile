@@ -65,6 +65,9 @@ FUZZERS := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(filter-out test/fuzz/replay.c,
 UNITS   += $(FUZZERS)
 SECONDS ?= 60
 
+# The test server for TDS: nothing of the product is in it.
+TDSD := $(patsubst %.c,$(B)/%.o,$(wildcard test/tdsd/*.c))
+
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
@@ -180,6 +183,10 @@ $(B)/nou128/vector_host: test/vector_host.c $(B)/nou128/libcrypto-edb.a | setup
 	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -DECR_NO_U128 -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< \
 	  $(B)/nou128/libcrypto-edb.a -ldl -lm
 
+$(B)/tdsd: $(TDSD)
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ -lssl -lcrypto -lsqlite3 -lpthread -lm
+
+-include $(TDSD:.o=.d)
 -include $(OBJECTS:.o=.d) $(NOU128:.o=.d) $(UNITS:=.d)
 
 # Running ----------------------------------------------------------------------------------------
@@ -188,10 +195,10 @@ demo: $(SO) | setup
 	@rm -rf build/demo && mkdir -p build/demo
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
-test: $(SO) $(UNITS) $(B)/libedb.a | setup
+test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
 
-test-interop: $(SO) | setup
+test-interop: $(SO) $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop
 
 ct: | setup

