@@ -106,20 +106,18 @@ tls_bytes tls_der_bits(tls_der *in) {
   return tls_bytes_of(value.p + 1, value.n - 1);
 }
 
-unsigned tls_der_named_bits(tls_der *in) {
+unsigned tls_der_named_bits(tls_der *in, int *loose) {
   const tls_bytes value = tls_der_take(in, TLS_DER_BIT_STRING);
   unsigned bits = 0;
   if (value.n == 0 || value.n > 3 || value.p[0] > 7 || (value.n == 1 && value.p[0] != 0)) {
     fail(in);
     return 0;
   }
+  const size_t used = 8 * (value.n - 1) - value.p[0];
   for (size_t i = 0; i < 8 * (value.n - 1); i++) {
     if (value.p[1 + i / 8] >> (7 - i % 8) & 1) bits |= 1U << i;
   }
-  /* 11.2: the last bit that is used is a one, and those that are not are zeros. */
-  if (value.n > 1 && bits >> (8 * (value.n - 1) - value.p[0] - 1) != 1) {
-    fail(in);
-    return 0;
-  }
-  return bits;
+  if (used > 0 && !(bits >> (used - 1) & 1)) loose ? (void)(*loose = 1) : (void)fail(in);
+  if (bits >> used) fail(in); /* 11.2.1 */
+  return in->bad ? 0 : bits;
 }

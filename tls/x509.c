@@ -17,8 +17,8 @@ static void read_version(tls_der *tbs) {
 
 static void read_validity(tls_certificate *c, tls_der *tbs) {
   tls_der validity = tls_der_enter(tbs, TLS_DER_SEQUENCE);
-  c->not_before = tls_der_time(&validity);
-  c->not_after = tls_der_time(&validity);
+  c->not_before = tls_der_time(&validity, &c->loose);
+  c->not_after = tls_der_time(&validity, &c->loose);
   if (!tls_der_done(&validity)) tbs->bad = 1;
 }
 

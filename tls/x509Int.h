@@ -79,8 +79,9 @@ tls_bytes tls_der_unsigned(tls_der *in);
 uint32_t tls_der_small(tls_der *in);
 /* BIT STRING of whole bytes. */
 tls_bytes tls_der_bits(tls_der *in);
-/* BIT STRING of named bits (X.690 11.2.2: no zero bits at the end), at most 16: bit i of ASN.1 is bit i here. */
-unsigned tls_der_named_bits(tls_der *in);
+/* BIT STRING of named bits, at most 16: bit i of ASN.1 is bit i here. Zero bits at the end, which X.690 11.2.2 leaves
+** out, are bad, or set *loose where it is not NULL. */
+unsigned tls_der_named_bits(tls_der *in, int *loose);
 
 /* ---- Keys and signatures (x509_key.c, signature.c) ----------------------------------------------------- */
 
@@ -144,6 +145,7 @@ typedef struct tls_certificate {
   tls_bytes constraints;    /* NameConstraints, content of the SEQUENCE */
   tls_bytes key_id;         /* subjectKeyIdentifier */
   tls_bytes issuer_key_id;  /* authorityKeyIdentifier's keyIdentifier */
+  int loose;                /* has an encoding that only roots are let through with */
   int issuer_named;         /* authorityKeyIdentifier has an issuer or a serial number */
 } tls_certificate;
 
@@ -196,8 +198,9 @@ tls_flaw tls_certificate_read(tls_certificate *certificate, tls_bytes der);
 /* Reads Extensions, a SEQUENCE, into what the certificate says of them; 0 where it is not one. */
 int tls_certificate_extensions(tls_certificate *certificate, tls_der extensions);
 
-/* Time (RFC 5280 4.1.2.5): UTCTime until 2049, GeneralizedTime after it, both in UTC and to the second. */
-int64_t tls_der_time(tls_der *in);
+/* Time (RFC 5280 4.1.2.5): UTCTime until 2049, GeneralizedTime after it, both in UTC and to the second. An earlier
+** GeneralizedTime is bad, or sets *loose where it is not NULL. */
+int64_t tls_der_time(tls_der *in, int *loose);
 
 /* ---- Names (name.c, name_directory.c, name_common.c) ------------------------------------------------------- */
 

@@ -21,6 +21,9 @@ typedef struct circumstances {
 RULE(not_yet) { return x->now < c->not_before; }
 RULE(expired) { return x->now > c->not_after; }
 
+/* Three roots of the browsers' stores have zero bits at the end of keyUsage, or GeneralizedTime before 2050. */
+RULE(loose) { return UNUSED, c->loose; }
+
 /* 4.2: what is critical and not obeyed. 4.2.1.1, 4.2.1.2, 4.2.2.1: key identifiers and where to ask the issuer
 ** must not be critical. */
 RULE(critical) { return UNUSED, (c->critical & ~(unsigned)TLS_X509_OBEYED) != 0; }
@@ -106,6 +109,7 @@ static const struct {
   tls_flaw flaw;
   int (*broken)(const tls_certificate *c, const circumstances *x);
 } rules[] = {
+    {LEAF | OWN | ISSUER, TLS_FLAW_ENCODING, loose},
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_NOT_YET, not_yet},
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_EXPIRED, expired},
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_POLICY, policy},

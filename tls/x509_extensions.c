@@ -24,7 +24,7 @@ static void basic_constraints(tls_certificate *c, tls_der *in) {
 }
 
 static void key_usage(tls_certificate *c, tls_der *in) {
-  c->usage = tls_der_named_bits(in);
+  c->usage = tls_der_named_bits(in, &c->loose);
   if (c->usage == 0) in->bad = 1; /* 4.2.1.3: at least one bit */
 }
 

@@ -18,7 +18,7 @@ static unsigned month_days(int64_t year, unsigned month) {
   return of[month - 1] + (month == 2 && leap);
 }
 
-int64_t tls_der_time(tls_der *in) {
+int64_t tls_der_time(tls_der *in, int *loose) {
   const size_t utc = tls_der_peek(in) == TLS_DER_UTC_TIME;
   const tls_bytes t = tls_der_take(in, utc ? TLS_DER_UTC_TIME : TLS_DER_GENERALIZED_TIME);
   const size_t pairs = utc ? 6 : 7;
@@ -34,8 +34,9 @@ int64_t tls_der_time(tls_der *in) {
   /* The century: YY from 50 on is 19YY. */
   if (utc) v[0] = v[1] >= 50 ? 19 : 20;
   const int64_t year = 100 * (int64_t)v[0] + v[1];
-  if (in->bad || (!utc && year < 2050) || v[2] < 1 || v[2] > 12 || v[3] < 1 ||
-      v[3] > month_days(year, v[2]) || v[4] > 23 || v[5] > 59 || v[6] > 59) {
+  if (!utc && year < 2050) loose ? (void)(*loose = 1) : (void)(in->bad = 1);
+  if (in->bad || v[2] < 1 || v[2] > 12 || v[3] < 1 || v[3] > month_days(year, v[2]) || v[4] > 23 ||
+      v[5] > 59 || v[6] > 59) {
     in->bad = 1;
     return 0;
   }

@@ -41,7 +41,7 @@ static void run(tls_der *in, uint8_t operation, int depth) {
     break;
   case 6:
     if (operation & 16)
-      tls_der_named_bits(in);
+      tls_der_named_bits(in, NULL);
     else
       tls_der_boolean(in, operation & 32);
     break;
@@ -49,7 +49,7 @@ static void run(tls_der *in, uint8_t operation, int depth) {
     tls_der inner = tls_der_enter(in, tag);
     if (inner.bad != in->bad) abort();
     if (depth < 8) run(&inner, (uint8_t)(operation * 5 + 1), depth + 1);
-    if (!inner.bad) tls_der_time(&inner);
+    if (!inner.bad) tls_der_time(&inner, NULL);
     break;
   }
   }

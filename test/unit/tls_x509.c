@@ -116,6 +116,7 @@ static void test_changes(void) {
       {LEAF, BEFORE, 0, "170d3238303130313030303030305a", "the certificate is not valid yet"},
       {ROOT, BEFORE, 0, "170d3238303130313030303030305a", "not valid yet"},
       {LEAF, AFTER, 0, "180f32303238303130313030303030305a", "malformed"},
+      {ROOT, AFTER, 0, "180f32303238303130313030303030305a", NULL},
       /* BasicConstraints. */
       {LEAF, BASIC, 1, NULL, NULL},
       {LEAF, BASIC, 1, "3003 010100", NULL}, /* written out, as some issuers do */
@@ -141,6 +142,8 @@ static void test_changes(void) {
       {LEAF, USAGE, 1, "0302 0284", "keyUsage"}, /* and keyCertSign */
       {LEAF, USAGE, 1, "0301 00", "malformed"},
       {LEAF, USAGE, 1, "0302 0080", "malformed"},
+      {ISSUER, USAGE, 1, "0303 070600", "issuer's certificate is malformed"},
+      {ROOT, USAGE, 1, "0303 070600", NULL}, /* old roots do */
       {ISSUER, USAGE, 1, "0302 0780", "keyCertSign"},
       {ISSUER, USAGE, 1, NULL, NULL},
       {ROOT, USAGE, 1, "0302 0102", "keyCertSign"},
