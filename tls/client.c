@@ -190,10 +190,7 @@ static tls_alert take_change(tls_state *s, const tls_content *content) {
 
 static tls_status end_by_server(tls_state *s, int alert, const char *reason) {
   s->failure = (tls_failure){(tls_alert)alert, 1, reason};
-  tls_protect_clear(&s->read);
-  tls_protect_clear(&s->write);
-  ecr_wipe(&s->hs, sizeof s->hs);
-  ecr_wipe(s->resumption, sizeof s->resumption);
+  tls_forget(s);
   return TLS_FAILED;
 }
 

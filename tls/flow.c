@@ -10,6 +10,15 @@ static uint8_t *room(tls_state *s, size_t *n) {
   return s->out + s->out_to;
 }
 
+void tls_forget(tls_state *s) {
+  s->stage = TLS_STAGE_NONE;
+  tls_protect_clear(&s->read);
+  tls_protect_clear(&s->write);
+  ecr_wipe(&s->hs, sizeof s->hs);
+  ecr_wipe(s->resumption, sizeof s->resumption);
+  ecr_wipe(&s->ticket, sizeof s->ticket);
+}
+
 tls_alert tls_fail(tls_state *s, tls_alert alert, const char *reason) {
   const uint8_t message[2] = {2, (uint8_t)alert}; /* fatal */
   size_t n, written;
@@ -22,11 +31,7 @@ tls_alert tls_fail(tls_state *s, tls_alert alert, const char *reason) {
       tls_record_seal(&s->write, TLS_ALERT, message, sizeof message, out, n, &written) == ECR_OK) {
     s->out_to += written;
   }
-  /* Nothing is opened or sealed from here on. */
-  tls_protect_clear(&s->read);
-  tls_protect_clear(&s->write);
-  ecr_wipe(&s->hs, sizeof s->hs);
-  ecr_wipe(s->resumption, sizeof s->resumption);
+  tls_forget(s);
   return alert;
 }
 

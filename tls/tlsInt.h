@@ -380,6 +380,9 @@ static inline tls_state *tls_state_of(tls_client *client) {
 
 /* Notes the failure, sends its alert, wipes the keys; gives alert back. */
 tls_alert tls_fail(tls_state *s, tls_alert alert, const char *reason);
+/* Wipes keys and sessions: nothing is opened or sealed from here on, and "any connection terminated with a fatal alert
+** MUST NOT be resumed" (RFC 5246 7.2.2). */
+void tls_forget(tls_state *s);
 /* Queues a record; a failure where there is no room. */
 tls_alert tls_send(tls_state *s, int type, const uint8_t *p, size_t n);
 /* Queues a handshake message, whose header stands in it, and takes it into the transcript. */

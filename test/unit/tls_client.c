@@ -120,6 +120,22 @@ static void resumption(void) {
   run(&again, &c[3]);
 }
 
+/* What fails leaves nothing to resume: by our alert, by the server's, in the record that ends the handshake. */
+static void no_session_of_failures(void) {
+  static const script failures[] = {
+      {TO("ours", GOOD "T|S", TLS_ALERT_UNEXPECTED_MESSAGE)},
+      {TO("the server's", GOOD "T|X", TLS_ALERT_HANDSHAKE_FAILURE)},
+      {TO("more in Finished's record", "hcxo|?=t|sfx|", TLS_ALERT_UNEXPECTED_MESSAGE),
+       .hello = "00230000"},
+  };
+  const tls_config config = base();
+  for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    session.used = 0;
+    run(&failures[i], &config);
+    CHECK_INT(session.used, 0);
+  }
+}
+
 /* TLS 1.2: by ticket and by id, which the server may decline, but may not turn into another session. */
 static void resumption_12(void) {
   static const char *const hellos[] = {"00230000", NULL}, *const ids[] = {NULL, "0102030405060708"};
@@ -435,6 +451,7 @@ int main(void) {
   refused_configurations();
   resumption();
   resumption_12();
+  no_session_of_failures();
   identities();
   ends();
   sizes();

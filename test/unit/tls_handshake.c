@@ -51,6 +51,8 @@ static const script scripts[] = {
     {TO("an empty handshake record", "H|!Z", TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("an empty handshake record within a message", "H|!E1Z", TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("padding alone", GOOD "P", TLS_ALERT_UNEXPECTED_MESSAGE)},
+    {TO("a CCS that is none", "Y", TLS_ALERT_UNEXPECTED_MESSAGE)},
+    {TO("a CCS of two bytes", "H|y", TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("CCS after Finished", GOOD "S", TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("CCS without end", X33("S"), TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("empty records without end", GOOD X33("A"), TLS_ALERT_UNEXPECTED_MESSAGE)},

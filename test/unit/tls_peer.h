@@ -163,7 +163,7 @@ ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsi
                                 size_t signature_size) {
   uint8_t right[32];
   (void)version;
-  if (key->kind != TLS_KEY_P256 || scheme != 0x0403) return ECR_INVALID;
+  if (key->kind != TLS_KEY_P256 || (scheme & 0xff) != 3) return ECR_INVALID;
   SHA256(message, n, right);
   return signature_size == 32 && memcmp(right, signature, 32) == 0 ? ECR_OK : ECR_REFUSED;
 }

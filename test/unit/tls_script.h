@@ -287,7 +287,7 @@ static void check_finished(server *v) {
 **             key of the server, ! the next keys
 **   TLS 1.2:  h ServerHello, c Certificate, x ServerKeyExchange, q CertificateRequest, o ServerHelloDone, t ticket, s
 **             CCS and new key, f Finished, g HelloRequest
-**   Both:     | a record, p a record with padding, 1 the first half of what waits as a record, S CCS, Z an empty
+**   Both:     | a record, p a record with padding, 1 the first half of what waits as a record, S CCS, Y y none, Z an empty
 **             handshake record, A empty data, D data, P padding alone, W warning, N close_notify, X fatal alert, ?
 **             reads the client, = and its Finished is right, < talks both ways */
 static void step(server *v, char letter) {
@@ -375,6 +375,12 @@ static void step(server *v, char letter) {
   }
   case 'S':
     server_raw(v, "140303000101");
+    break;
+  case 'Y':
+    server_raw(v, "140303000102");
+    break;
+  case 'y':
+    server_raw(v, "14030300020101");
     break;
   case 'Z':
     server_record(v, 22, NULL, 0, 0);
