@@ -59,6 +59,7 @@ UNITS   += $(patsubst test/unit/%.c,$(B)/nou128/unit/%,\
 UNITS   += $(if $(wildcard test/vector_host.c),$(B)/vector_host $(B)/nou128/vector_host)
 # tls/'s judgement of chains, by lines of text.
 UNITS   += $(if $(wildcard test/chain_host.c),$(B)/chain_host)
+UNITS   += $(if $(wildcard test/tlsc.c),$(B)/tlsc $(B)/nou128/tlsc)
 
 # Fuzz targets: over their corpora by replay.c in `make test`, by libFuzzer in `make fuzz`.
 FUZZERS := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c)))
@@ -173,6 +174,16 @@ fuzzers: $(FUZZERS)
 $(B)/vector_host: test/vector_host.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
 	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lm
+
+# The TLS client as a program, and once more without 128-bit products.
+$(B)/tlsc: test/tlsc.c $(B)/libedb.a | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lpthread
+
+$(B)/nou128/tlsc: test/tlsc.c $(B)/libedb.a $(B)/nou128/libcrypto-edb.a | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -DECR_NO_U128 -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< \
+	  $(B)/nou128/libcrypto-edb.a $(B)/libedb.a -ldl -lpthread
 
 $(B)/chain_host: test/chain_host.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
