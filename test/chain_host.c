@@ -1,6 +1,6 @@
 /*
-** chain_host.c: judges chains of certificates by tls/, a line of standard input after the other, for the suites
-** that have certificates from elsewhere (x509.test, x509_made.test).
+** chain_host.c: judges chains of certificates by tls/, a line of standard input after the other,
+** for the suites that have certificates from elsewhere (x509.test, x509_system.test).
 **
 ** Bytes are hexadecimal, `-` where there are none. A request and its answer:
 **
@@ -39,7 +39,8 @@ static int digit(char c) {
   return (int)(found - digits);
 }
 
-/* The bytes of hexadecimal text of that length, in memory that ends where they do, for the sanitizers. */
+/* The bytes of hexadecimal text of that length, in memory that ends where they do, for the
+** sanitizers. */
 static uint8_t *decode(const char *text, size_t length, size_t *n) {
   *n = length == 1 && *text == '-' ? 0 : length / 2;
   uint8_t *p = malloc(*n ? *n : 1);

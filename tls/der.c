@@ -1,5 +1,6 @@
 /*
-** der.c: a reader of DER (X.690 10 and 11), strict: one encoding for each value, and no other is read.
+** der.c: a reader of DER (X.690 10 and 11), strict: one encoding for each value, and no other is
+** read.
 */
 #include "x509Int.h"
 

@@ -1,6 +1,6 @@
 /*
-** name.c: the name of a server, and whether a certificate is for it (RFC 9525 6). A DNS name is compared with
-** dNSNames alone, an address with iPAddresses alone, and a common name with nothing.
+** name.c: the name of a server, and whether a certificate is for it (RFC 9525 6). A DNS name is
+** compared with dNSNames alone, an address with iPAddresses alone, and a common name with nothing.
 */
 #include "x509Int.h"
 
@@ -16,9 +16,10 @@ int tls_text_equal(tls_bytes a, tls_bytes b) {
   return 1;
 }
 
-/* ---- DNS names -------------------------------------------------------------------------------------------- */
+/* ---- DNS names ------------------------------------------------------------------------------- */
 
-/* The length of the label at the start of a name, or 0 where there is none that is valid (RFC 1123 2.1). */
+/* The length of the label at the start of a name, or 0 where there is none that is valid (RFC
+** 1123 2.1). */
 static size_t label(tls_bytes name, int *digits) {
   size_t n = 0;
   *digits = 1;
@@ -50,8 +51,8 @@ static tls_bytes parent(tls_bytes name) {
   return name;
 }
 
-/* RFC 9525 6.3: a wildcard is the whole of the left-most label and stands for one label. Below a domain of one
-** label (`*.com`) it stands for nothing, as nobody owns all that it would be. */
+/* RFC 9525 6.3: a wildcard is the whole of the left-most label and stands for one label. Below a
+** domain of one label (`*.com`) it stands for nothing, as nobody owns all that it would be. */
 static int dns_matches(tls_bytes presented, tls_bytes name) {
   if (!tls_dns_valid(presented, 1)) return 0;
   if (presented.p[0] != '*') return tls_text_equal(presented, name);
@@ -71,7 +72,7 @@ int tls_name_matches(const tls_name *name, tls_bytes names) {
   return 0;
 }
 
-/* ---- Addresses --------------------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------- */
 
 /* Four decimal numbers without needless zeros (RFC 3986 3.2.2). */
 static int read_ipv4(uint8_t out[4], tls_bytes text) {
@@ -107,7 +108,8 @@ static int read_group(tls_bytes text, size_t *at, uint8_t out[2]) {
   return digits > 0;
 }
 
-/* RFC 4291 2.2: groups of 16 bits, one run of zeros left out as `::`, the last two perhaps as IPv4's. */
+/* RFC 4291 2.2: groups of 16 bits, one run of zeros left out as `::`, the last two perhaps as
+** IPv4's. */
 static int read_ipv6(uint8_t out[16], tls_bytes text) {
   uint8_t groups[16];
   size_t n = 0, at = 0, gap = 17; /* the gap is before the byte `gap` */

@@ -1,8 +1,8 @@
 /*
-** name_common.c: a common name that claims another host than the certificate is for. It is never asked who a
-** server is; but the CA/Browser Forum (7.1.4.3) has one repeat one of the subjectAltNames, to the letter, so an
-** issuer who lets it be another host's did not look at it. What is no host's name may say what it likes, and so may
-** the domain that a host is in.
+** name_common.c: a common name that claims another host than the certificate is for. It is never
+** asked who a server is; but the CA/Browser Forum (7.1.4.3) has one repeat one of the
+** subjectAltNames, to the letter, so an issuer who lets it be another host's did not look at it.
+** What is no host's name may say what it likes, and so may the domain that a host is in.
 */
 #include "x509Int.h"
 
@@ -51,7 +51,8 @@ size_t tls_address_text(const uint8_t *address, size_t size, char out[TLS_ADDRES
   return n;
 }
 
-/* What a text reads as. "Example Database", "project:instance" and "localhost" are nobody's on the Internet. */
+/* What a text reads as. "Example Database", "project:instance" and "localhost" are nobody's on
+** the Internet. */
 enum { NOBODY, DNS = 0x82, ADDRESS = 0x87 };
 
 static int reads_as(tls_bytes text) {

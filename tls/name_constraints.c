@@ -4,15 +4,15 @@
 **   NameConstraints ::= SEQUENCE { permittedSubtrees [0], excludedSubtrees [1] }, each SEQUENCE OF
 **   GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }
 **
-** A name may stand for many: `*.example.com` for each host there. It is permitted where all of them are, and
-** excluded where one of them is. So are names of a form that nothing is known of, where there is a constraint
-** of that form: neither permitted nor surely not excluded.
+** A name may stand for many: `*.example.com` for each host there. It is permitted where all of them
+** are, and excluded where one of them is. So are names of a form that nothing is known of, where
+** there is a constraint of that form: neither permitted nor surely not excluded.
 */
 #include "x509Int.h"
 
 enum { EMAIL = 0x81, DNS = 0x82, ADDRESS = 0x87, DIRECTORY = 0xa4 };
 
-/* ---- Forms --------------------------------------------------------------------------------------------------- */
+/* ---- Forms ----------------------------------------------------------------------------------- */
 
 static int dns_base_valid(tls_bytes base) { return base.n == 0 || tls_dns_valid(base, 0); }
 
@@ -106,7 +106,7 @@ static const struct form *form_of(int tag) {
   return f;
 }
 
-/* ---- Subtrees -------------------------------------------------------------------------------------------------- */
+/* ---- Subtrees -------------------------------------------------------------------------------- */
 
 static tls_bytes next_base(tls_der *subtrees, int *tag) {
   tls_der one = tls_der_enter(subtrees, TLS_DER_SEQUENCE);
@@ -143,7 +143,7 @@ int tls_constraints_valid(tls_bytes constraints) {
          (!s.excluded.p || subtrees_valid(s.excluded));
 }
 
-/* ---- A name under them ------------------------------------------------------------------------------------------ */
+/* ---- A name under them ----------------------------------------------------------------------- */
 
 typedef struct search {
   subtrees s;

@@ -54,10 +54,10 @@ tls_bytes tls_directory_attribute(tls_bytes name, tls_bytes type, size_t i, int 
   return tls_bytes_of(NULL, 0);
 }
 
-/* ---- Comparing ---------------------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* The next character of ASCII text for comparing (7.1): in lower case, blanks squeezed to one and none at either
-** end; -1 at the end, -2 for what is not ASCII. */
+/* The next character of ASCII text for comparing (7.1): in lower case, blanks squeezed to one
+** and none at either end; -1 at the end, -2 for what is not ASCII. */
 static int next_character(tls_bytes text, size_t *at) {
   const size_t start = *at;
   while (*at < text.n && text.p[*at] == ' ') ++*at;
@@ -72,8 +72,8 @@ static int is_text(int tag) {
   return tag == TLS_DER_UTF8_STRING || tag == TLS_DER_PRINTABLE_STRING || tag == TLS_DER_IA5_STRING;
 }
 
-/* Sure where the bytes are the same, or both are ASCII; other alphabets have more than one case and more than one
-** encoding, of which nothing is known here. */
+/* Sure where the bytes are the same, or both are ASCII; other alphabets have more than one case
+** and more than one encoding, of which nothing is known here. */
 static tls_likeness value_likeness(const attribute *a, const attribute *b) {
   if (!tls_bytes_equal(a->type, b->type)) return TLS_UNLIKE;
   if (a->tag == b->tag && tls_bytes_equal(a->value, b->value)) return TLS_ALIKE;

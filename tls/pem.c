@@ -1,8 +1,9 @@
 /*
 ** pem.c: certificates in PEM (RFC 7468): what stands between two lines, in base64.
 **
-** Text outside of blocks, and blocks of other kinds (keys; OpenSSL's TRUSTED CERTIFICATE), are passed over. Blanks
-** and line ends are as they come (7468 3, the lax syntax), the padding is not: one text for each certificate.
+** Text outside of blocks, and blocks of other kinds (keys; OpenSSL's TRUSTED CERTIFICATE), are
+** passed over. Blanks and line ends are as they come (7468 3, the lax syntax), the padding is not:
+** one text for each certificate.
 */
 #include "x509Int.h"
 

@@ -9,9 +9,10 @@ enum { PKCS1, PSS, ECDSA, EDDSA };
 #define EC (KEY(P256) | KEY(P384))
 #define ANY_RSA (KEY(RSA) | KEY(RSA_PSS))
 
-/* keys: who may sign by the scheme in TLS 1.3, in TLS 1.2, and a certificate. TLS 1.3 binds ECDSA's hash to the
-** curve, and leaves PKCS#1 to certificates. In a certificate, whose AlgorithmIdentifier does not tell
-** rsa_pss_rsae from rsa_pss_pss, the latter stands for both (RFC 4055 1.2: an rsaEncryption key may sign by PSS). */
+/* keys: who may sign by the scheme in TLS 1.3, in TLS 1.2, and a certificate. TLS 1.3 binds
+** ECDSA's hash to the curve, and leaves PKCS#1 to certificates. In a certificate, whose
+** AlgorithmIdentifier does not tell rsa_pss_rsae from rsa_pss_pss, the latter stands for both
+** (RFC 4055 1.2: an rsaEncryption key may sign by PSS). */
 static const struct row {
   uint16_t scheme;
   int how;

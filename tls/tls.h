@@ -78,7 +78,7 @@ typedef struct tls_failure {
 /* "bad_certificate", as RFC 8446 6 spells it; "unknown alert" for numbers it has not. */
 const char *tls_alert_name(int alert);
 
-/* ---- Trust (pem.c, trust.c) --------------------------------------------------------------------- */
+/* ---- Trust (pem.c, trust.c) ------------------------------------------------------------------ */
 
 #define TLS_SPKI_HASH 32 /* SHA-256 of a SubjectPublicKeyInfo, DER */
 
@@ -92,9 +92,10 @@ typedef struct tls_anchor {
   size_t certificate_size;
 } tls_anchor;
 
-/* Roots, or pins, or both: a server is trusted where its chain leads to a root, or its own certificate is
-** pinned. With a pin and no root only the pinned is trusted. Made once, then only read: threads may
-** share one. */
+/* Roots, or pins, or both: a server is trusted where its chain leads to a root, or its own
+** certificate is a root or pinned; then its issuers are not asked about (README.md says what that
+** spares it), and its name, validity and uses are as ever. With a pin and no root only the pinned is
+** trusted. Made once, then only read: threads may share one. */
 typedef struct tls_trust {
   tls_anchor *anchors; /* the caller's array; kept sorted by subject */
   size_t anchor_count, anchor_max;
@@ -115,13 +116,13 @@ typedef struct tls_added {
 
 void tls_trust_init(tls_trust *trust, tls_anchor *anchors, size_t max, uint8_t *bytes, size_t size);
 
-/* Adds every CERTIFICATE of a PEM text (RFC 7468; other blocks are skipped), or one certificate in DER.
-** ECR_OK; ECR_SHORT where anchors or bytes run out (what was added stays); ECR_INVALID where there is no
-** certificate in it at all. */
+/* Adds every CERTIFICATE of a PEM text (RFC 7468; other blocks are skipped), or one certificate
+** in DER. ECR_OK; ECR_SHORT where anchors or bytes run out (what was added stays); ECR_INVALID
+** where there is no certificate in it at all. */
 ecr_status tls_trust_add_pem(tls_trust *trust, const char *pem, size_t n, tls_added *added);
 ecr_status tls_trust_add_der(tls_trust *trust, const uint8_t *der, size_t n);
 
-/* ---- Certificates (der.c, x509*.c) ---------------------------------------------------------------- */
+/* ---- Certificates (der.c, x509*.c) ----------------------------------------------------------- */
 
 typedef struct tls_bytes {
   const uint8_t *p;
@@ -162,17 +163,18 @@ typedef struct tls_verify {
                          6.1.4 l); 0: the default, 8 */
 } tls_verify;
 
-/* Whether the server's certificates (the leaf first; the others in any order, some of them needless) prove
-** that it is server_name: path to a root (or a pin), validity, names and their constraints, uses, key
-** sizes, critical extensions (RFC 5280 6, RFC 6125 6, RFC 9525). Work is bounded: TLS_VERIFY_SIGNATURES
-** signatures. ECR_OK and the leaf's key, or ECR_REFUSED and why. */
+/* Whether the server's certificates (the leaf first; the others in any order, some of them
+** needless) prove that it is server_name: path to a root (or a pin), validity, names and their
+** constraints, uses, key sizes, critical extensions (RFC 5280 6, RFC 6125 6, RFC 9525). Work is
+** bounded: TLS_VERIFY_SIGNATURES signatures. ECR_OK and the leaf's key, or ECR_REFUSED and why. */
 #define TLS_VERIFY_SIGNATURES 32
 ecr_status tls_verify_chain(const tls_verify *verify, const tls_bytes *chain, size_t n,
                             tls_public_key *key, tls_failure *failure);
 
-/* Whether signature is the key's over the message, by a SignatureScheme (RFC 8446 4.2.3). The scheme
-** must fit the key, and be one that may sign in that version (0x0304: no PKCS#1; 0x0303: ECDSA's hash is not
-** bound to the curve). ECR_OK, ECR_REFUSED, or ECR_INVALID for a scheme that does not fit. */
+/* Whether signature is the key's over the message, by a SignatureScheme (RFC 8446 4.2.3). The
+** scheme must fit the key, and be one that may sign in that version (0x0304: no PKCS#1; 0x0303:
+** ECDSA's hash is not bound to the curve). ECR_OK, ECR_REFUSED, or ECR_INVALID for a scheme that
+** does not fit. */
 ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsigned version,
                                 const void *message, size_t n, const uint8_t *signature,
                                 size_t signature_size);

@@ -8,7 +8,7 @@ void tls_trust_init(tls_trust *trust, tls_anchor *anchors, size_t max, uint8_t *
   *trust = (tls_trust){.anchors = anchors, .anchor_max = max, .bytes = bytes, .size = size};
 }
 
-/* ---- Looking up ----------------------------------------------------------------------------------------------- */
+/* ---- Looking up ------------------------------------------------------------------------------ */
 
 /* Shorter names first: any order will do that is one. */
 static int compare(tls_bytes a, tls_bytes b) {
@@ -69,7 +69,7 @@ int tls_trust_itself(const tls_trust *trust, const tls_certificate *c) {
          is_among(trust->certificate_pins, trust->certificate_pin_count, c->der);
 }
 
-/* ---- Adding --------------------------------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* Sessions must not outlive what they were trusted by (session.c). */
 static void identify(tls_trust *trust, tls_bytes der) {

@@ -5,8 +5,8 @@
 **   TBSCertificate ::= SEQUENCE { version [0], serialNumber, signature, issuer, validity, subject,
 **                                 subjectPublicKeyInfo, extensions [3] }
 **
-** Of version 3 alone, so that there are extensions to judge it by, and without the unique identifiers that
-** nobody issues.
+** Of version 3 alone, so that there are extensions to judge it by, and without the unique
+** identifiers that nobody issues.
 */
 #include "x509Int.h"
 

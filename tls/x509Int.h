@@ -1,6 +1,6 @@
 /*
-** tls/x509Int.h: what the files of tls/ that concern certificates share beside tls.h; a bannered block for each file
-** or group of files. They know nothing of the rest of tls/, which has tlsInt.h.
+** tls/x509Int.h: what the files of tls/ that concern certificates share beside tls.h; a bannered
+** block for each file or group of files. They know nothing of the rest of tls/, which has tlsInt.h.
 */
 #ifndef TLS_X509_INT_H
 #define TLS_X509_INT_H
@@ -9,7 +9,7 @@
 
 #include "tls.h"
 
-/* ---- Bytes ---------------------------------------------------------------------------------------- */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 static inline tls_bytes tls_bytes_of(const void *p, size_t n) { return (tls_bytes){p, n}; }
 
@@ -18,7 +18,7 @@ static inline int tls_bytes_equal(tls_bytes a, tls_bytes b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* ---- DER (der.c) ------------------------------------------------------------------------------------ */
+/* ---- DER (der.c) ----------------------------------------------------------------------------- */
 
 /* X.690's tags that certificates have. */
 enum {
@@ -39,8 +39,8 @@ enum {
   TLS_DER_CONTEXT_CONSTRUCTED = 0xa0 /* [0], constructed */
 };
 
-/* Reads DER from the front. Sticky: after a failure every call answers nothing, so all fields are read
-** first and bad is looked at once. */
+/* Reads DER from the front. Sticky: after a failure every call answers nothing, so all fields
+** are read first and bad is looked at once. */
 typedef struct tls_der {
   const uint8_t *p;
   size_t n, i;
@@ -58,8 +58,8 @@ static inline int tls_der_more(const tls_der *in) { return !in->bad && in->i < i
 /* The next element's tag, or -1 at the end. */
 int tls_der_peek(const tls_der *in);
 
-/* Takes the next element, which must have that tag: its content, or with its tag and length. Tags are of one
-** byte, lengths definite, minimal and within in; anything else is bad. */
+/* Takes the next element, which must have that tag: its content, or with its tag and length.
+** Tags are of one byte, lengths definite, minimal and within in; anything else is bad. */
 tls_bytes tls_der_take(tls_der *in, int tag);
 tls_bytes tls_der_whole(tls_der *in, int tag);
 /* The same, but nothing and not bad where the next element has another tag. */
@@ -79,14 +79,15 @@ tls_bytes tls_der_unsigned(tls_der *in);
 uint32_t tls_der_small(tls_der *in);
 /* BIT STRING of whole bytes. */
 tls_bytes tls_der_bits(tls_der *in);
-/* BIT STRING of named bits, at most 16: bit i of ASN.1 is bit i here. Zero bits at the end, which X.690 11.2.2 leaves
-** out, are bad, or set *loose where it is not NULL. */
+/* BIT STRING of named bits, at most 16: bit i of ASN.1 is bit i here. Zero bits at the end,
+** which X.690 11.2.2 leaves out, are bad, or set *loose where it is not NULL. */
 unsigned tls_der_named_bits(tls_der *in, int *loose);
 
-/* ---- Keys and signatures (x509_key.c, signature.c) ----------------------------------------------------- */
+/* ---- Keys and signatures (x509_key.c, signature.c) ------------------------------------------- */
 
-/* Reads a SubjectPublicKeyInfo, whole. ECR_REFUSED where it is none; ECR_INVALID for a key that edb does not
-** take: another algorithm or curve, explicit curve parameters, RSA outside 2,048 to 8,192 bits. */
+/* Reads a SubjectPublicKeyInfo, whole. ECR_REFUSED where it is none; ECR_INVALID for a key that
+** edb does not take: another algorithm or curve, explicit curve parameters, RSA outside 2,048 to
+** 8,192 bits. */
 ecr_status tls_public_key_read(tls_public_key *key, tls_bytes spki);
 
 /* What is signed decides which keys may sign by a scheme. */
@@ -98,11 +99,12 @@ ecr_status tls_signature_check(const tls_public_key *key, uint16_t scheme, tls_s
                                const void *message, size_t n, const uint8_t *signature,
                                size_t signature_size);
 
-/* The scheme that an AlgorithmIdentifier (with tag and length) of a certificate's signature stands for;
-** 0 where it is none that edb takes: SHA-1, other parameters than the ones that RFC 4055 and RFC 5758 ask for. */
+/* The scheme that an AlgorithmIdentifier (with tag and length) of a certificate's signature
+** stands for; 0 where it is none that edb takes: SHA-1, other parameters than the ones that RFC
+** 4055 and RFC 5758 ask for. */
 uint16_t tls_signature_algorithm(tls_bytes identifier);
 
-/* ---- Certificates as they are read (x509.c, x509_extensions.c, x509_time.c) ------------------------------- */
+/* ---- Certificates as they are read (x509.c, x509_extensions.c, x509_time.c) ------------------ */
 
 /* Extensions that are known, as bits. */
 enum {
@@ -117,7 +119,7 @@ enum {
   TLS_X509_AUTHORITY_ACCESS = 1 << 8,
   TLS_X509_POLICY_LIMITS = 1 << 9, /* policyConstraints, inhibitAnyPolicy */
   TLS_X509_UNKNOWN = 1 << 10,
-  /* What is obeyed, so that it may be critical. Any policy is as good as another, so the list of them is. */
+  /* What is obeyed, so that it may be critical: policies too, as any is as good as another. */
   TLS_X509_OBEYED = TLS_X509_BASIC_CONSTRAINTS | TLS_X509_KEY_USAGE | TLS_X509_EXTENDED_KEY_USAGE |
                     TLS_X509_ALT_NAMES | TLS_X509_NAME_CONSTRAINTS | TLS_X509_POLICIES
 };
@@ -149,7 +151,8 @@ typedef struct tls_certificate {
   int issuer_named;         /* authorityKeyIdentifier has an issuer or a serial number */
 } tls_certificate;
 
-/* What may be wrong with a certificate or a chain; x509_flaw.c has the alert and the text of each. */
+/* What may be wrong with a certificate or a chain; x509_flaw.c has the alert and the text of
+** each. */
 typedef enum tls_flaw {
   TLS_FLAW_NONE = 0,
   TLS_FLAW_NO_TRUST,
@@ -198,11 +201,11 @@ tls_flaw tls_certificate_read(tls_certificate *certificate, tls_bytes der);
 /* Reads Extensions, a SEQUENCE, into what the certificate says of them; 0 where it is not one. */
 int tls_certificate_extensions(tls_certificate *certificate, tls_der extensions);
 
-/* Time (RFC 5280 4.1.2.5): UTCTime until 2049, GeneralizedTime after it, both in UTC and to the second. An earlier
-** GeneralizedTime is bad, or sets *loose where it is not NULL. */
+/* Time (RFC 5280 4.1.2.5): UTCTime until 2049, GeneralizedTime after it, both in UTC and to the
+** second. An earlier GeneralizedTime is bad, or sets *loose where it is not NULL. */
 int64_t tls_der_time(tls_der *in, int *loose);
 
-/* ---- Names (name.c, name_directory.c, name_common.c) ------------------------------------------------------- */
+/* ---- Names (name.c, name_directory.c, name_common.c) ----------------------------------------- */
 
 #define TLS_NAME_MAX 253
 
@@ -213,10 +216,12 @@ typedef struct tls_name {
   size_t address_size; /* 4 or 16; 0: a DNS name */
 } tls_name;
 
-/* 0 where text is neither: NULL, empty, longer than TLS_NAME_MAX, not of LDH labels (RFC 1123 2.1), … */
+/* 0 where text is neither: NULL, empty, longer than TLS_NAME_MAX, not of LDH labels (RFC 1123
+** 2.1), … */
 int tls_name_read(tls_name *name, const char *text);
 
-/* Labels of letters, digits and hyphens, the last not of digits alone; with wildcard, "*" may be the first. */
+/* Labels of letters, digits and hyphens, the last not of digits alone; with wildcard, "*" may be
+** the first. */
 int tls_dns_valid(tls_bytes name, int wildcard);
 
 /* ASCII's letters alike. */
@@ -233,7 +238,8 @@ size_t tls_address_text(const uint8_t *address, size_t size, char out[TLS_ADDRES
 int tls_directory_valid(tls_bytes name);
 int tls_directory_empty(tls_bytes name);
 
-/* The i-th value of that attribute's type (an OID's content) in a Name: its bytes, or NULL behind the last. */
+/* The i-th value of that attribute's type (an OID's content) in a Name: its bytes, or NULL behind
+** the last. */
 tls_bytes tls_directory_attribute(tls_bytes name, tls_bytes type, size_t i, int *tag);
 
 /* How sure it is that name is base, or below it in the directory. */
@@ -243,12 +249,12 @@ tls_likeness tls_directory_below(tls_bytes name, tls_bytes base);
 /* Whether a common name that reads as a host's is none of the names that the certificate is for. */
 int tls_common_name_strays(const tls_certificate *certificate);
 
-/* ---- Judging (x509_flaw.c, x509_check.c, name_constraints.c, x509_path.c) ------------------------------------ */
+/* ---- Judging (x509_flaw.c, x509_check.c, name_constraints.c, x509_path.c) -------------------- */
 
 void tls_flaw_tell(tls_flaw flaw, tls_role role, tls_failure *failure);
 
-/* What a certificate must be in its place, but for names: below is the number of issuers between it and the
-** leaf that are not self-issued. */
+/* What a certificate must be in its place, but for names: below is the number of issuers between
+** it and the leaf that are not self-issued. */
 tls_flaw tls_certificate_check(const tls_certificate *certificate, tls_role role, int64_t now,
                                unsigned below);
 
@@ -259,23 +265,24 @@ static inline int tls_self_issued(const tls_certificate *c) {
 /* Whether NameConstraints (the SEQUENCE's content) are well-formed. */
 int tls_constraints_valid(tls_bytes constraints);
 
-/* Whether they let a certificate below theirs have its names. Each comparison of two names is taken from *work;
-** WORK where that is used up. */
+/* Whether they let a certificate below theirs have its names. Each comparison of two names is
+** taken from *work; WORK where that is used up. */
 tls_flaw tls_constraints_check(tls_bytes constraints, const tls_certificate *certificate,
                                unsigned *work);
 
 #define TLS_VERIFY_COMPARISONS 65536 /* of names with constraints */
 #define TLS_VERIFY_STEPS 1024        /* issuers that are looked at, and looked at again */
 
-/* Searches a path from the leaf, sent[0], over the others to a root. flaws: what was wrong with each when it was
-** read; those are passed over. */
+/* Searches a path from the leaf, sent[0], over the others to a root. flaws: what was wrong with
+** each when it was read; those are passed over. */
 tls_flaw tls_path_find(const tls_verify *verify, const tls_certificate *sent, const tls_flaw *flaws,
                        size_t count, tls_role *role);
 
-/* ---- Trust (pem.c, trust.c) ------------------------------------------------------------------------------------ */
+/* ---- Trust (pem.c, trust.c) ------------------------------------------------------------------ */
 
-/* Finds the next CERTIFICATE of a PEM text from *at and decodes it: ECR_OK and *size; ECR_NOT_FOUND behind the last;
-** ECR_SHORT where out is too small; ECR_INVALID for one that is broken. *at is behind it in any case. */
+/* Finds the next CERTIFICATE of a PEM text from *at and decodes it: ECR_OK and *size;
+** ECR_NOT_FOUND behind the last; ECR_SHORT where out is too small; ECR_INVALID for one that is
+** broken. *at is behind it in any case. */
 ecr_status tls_pem_next(const char *text, size_t n, size_t *at, uint8_t *out, size_t room,
                         size_t *size);
 

@@ -1,8 +1,8 @@
 /*
-** x509_check.c: what a certificate must be in its place in a chain: a table of rules, in the order in which they
-** are told to the user. RFC 5280 where nothing else is said; BR is the CA/Browser Forum's Baseline Requirements,
-** which go further, and so hold only where issuers vouch for a server, not for a certificate that is trusted
-** itself.
+** x509_check.c: what a certificate must be in its place in a chain: a table of rules, in the order
+** in which they are told to the user. RFC 5280 where nothing else is said; BR is the CA/Browser
+** Forum's Baseline Requirements, which go further, and so hold only where issuers vouch for a
+** server, not for a certificate that is trusted itself.
 */
 #include "x509Int.h"
 
@@ -21,18 +21,19 @@ typedef struct circumstances {
 RULE(not_yet) { return x->now < c->not_before; }
 RULE(expired) { return x->now > c->not_after; }
 
-/* Three roots of the browsers' stores have zero bits at the end of keyUsage, or GeneralizedTime before 2050. */
+/* Three roots of the browsers' stores have zero bits at the end of keyUsage, or GeneralizedTime
+** before 2050. */
 RULE(loose) { return UNUSED, c->loose; }
 
-/* 4.2: what is critical and not obeyed. 4.2.1.1, 4.2.1.2, 4.2.2.1: key identifiers and where to ask the issuer
-** must not be critical. */
+/* 4.2: what is critical and not obeyed. 4.2.1.1, 4.2.1.2, 4.2.2.1: key identifiers and where to
+** ask the issuer must not be critical. */
 RULE(critical) { return UNUSED, (c->critical & ~(unsigned)TLS_X509_OBEYED) != 0; }
 
 /* 4.2.1.11, 4.2.1.14: must be critical, and are not obeyed. */
 RULE(policy) { return UNUSED, (c->present & TLS_X509_POLICY_LIMITS) != 0; }
 
-/* 4.1.2.2. Negative ones are let through, which SQL Server gives to the certificates that it makes. Old roots
-** are numbered from 0. */
+/* 4.1.2.2. Negative ones are let through, which SQL Server gives to the certificates that it
+** makes. Old roots are numbered from 0. */
 RULE(serial) { return UNUSED, c->serial.n > SERIAL_MAX || (c->serial.n == 1 && !c->serial.p[0]); }
 
 RULE(nameless_issuer) { return UNUSED, tls_directory_empty(c->issuer); }
@@ -59,8 +60,8 @@ RULE(silent) {
 RULE(other_purpose) {
   return UNUSED, (c->present & TLS_X509_EXTENDED_KEY_USAGE) && !(c->purposes & TLS_PURPOSE_SERVER);
 }
-/* BR 7.1.2.7.10: serverAuth is there, anyExtendedKeyUsage is not, and the extension is not critical. SQL Server
-** asks for serverAuth too. */
+/* BR 7.1.2.7.10: serverAuth is there, anyExtendedKeyUsage is not, and the extension is not
+** critical. SQL Server asks for serverAuth too. */
 RULE(unclear_purpose) {
   return UNUSED, !(c->purposes & TLS_PURPOSE_SERVER) || (c->purposes & TLS_PURPOSE_ANY) ||
                      (c->critical & TLS_X509_EXTENDED_KEY_USAGE);

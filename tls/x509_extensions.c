@@ -1,7 +1,9 @@
 /*
-** x509_extensions.c: extensions (RFC 5280 4.2): a table of those that are known, and a reader for each.
+** x509_extensions.c: extensions (RFC 5280 4.2): a table of those that are known, and a reader for
+** each.
 **
-**   Extension ::= SEQUENCE { extnID OBJECT IDENTIFIER, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }
+**   Extension ::= SEQUENCE { extnID OBJECT IDENTIFIER, critical BOOLEAN DEFAULT FALSE,
+**                            extnValue OCTET STRING }
 **
 ** A reader takes the content of extnValue, which its caller sees used up.
 */
@@ -11,8 +13,8 @@
 #define BYTES(text)                                                                                \
   { (const uint8_t *)(text), sizeof(text) - 1 }
 
-/* BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }. There are
-** issuers who write the FALSE out, which DER has not. */
+/* BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL
+** }. There are issuers who write the FALSE out, which DER has not. */
 static void basic_constraints(tls_certificate *c, tls_der *in) {
   tls_der s = tls_der_enter(in, TLS_DER_SEQUENCE);
   c->ca = tls_der_boolean(&s, 1);
@@ -94,8 +96,9 @@ static void authority_key_id(tls_certificate *c, tls_der *in) {
   if (!tls_der_done(&s)) in->bad = 1;
 }
 
-/* A SEQUENCE SIZE (1..MAX) OF SEQUENCE { OBJECT IDENTIFIER, … } of which nothing is asked: policies, and where
-** to ask the issuer (whose second element, accessLocation, has a tag of GeneralName's). */
+/* A SEQUENCE SIZE (1..MAX) OF SEQUENCE { OBJECT IDENTIFIER, … } of which nothing is asked:
+** policies, and where to ask the issuer (whose second element, accessLocation, has a tag of
+** GeneralName's). */
 static void list(tls_der *in, int second) {
   tls_der s = tls_der_enter(in, TLS_DER_SEQUENCE);
   do {

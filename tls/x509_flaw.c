@@ -1,10 +1,11 @@
 /*
-** x509_flaw.c: what may be wrong with a chain of certificates: the alert that is sent, and the text for a person,
-** who should know from it which certificate to look at and what to change.
+** x509_flaw.c: what may be wrong with a chain of certificates: the alert that is sent, and the text
+** for a person, who should know from it which certificate to look at and what to change.
 */
 #include "x509Int.h"
 
-/* issuer: the text where it is an issuer's certificate, or a root; NULL: there is one text for all. */
+/* issuer: the text where it is an issuer's certificate, or a root; NULL: there is one text for
+** all. */
 static const struct {
   tls_flaw flaw;
   tls_alert alert;

@@ -3,15 +3,16 @@
 **
 **   SubjectPublicKeyInfo ::= SEQUENCE { algorithm AlgorithmIdentifier, subjectPublicKey BIT STRING }
 **
-** An AlgorithmIdentifier has one DER encoding for each kind of key that is taken, so it is compared as a
-** whole: explicit curve parameters, a missing NULL or a needless one are just other bytes.
+** An AlgorithmIdentifier has one DER encoding for each kind of key that is taken, so it is compared
+** as a whole: explicit curve parameters, a missing NULL or a needless one are just other bytes.
 */
 #include "x509Int.h"
 
 #define BYTES(text)                                                                                \
   { (const uint8_t *)(text), sizeof(text) - 1 }
 
-/* id-RSASSA-PSS with the parameters of one hash: SHA-2, MGF1 of the same, a salt as long as the hash. */
+/* id-RSASSA-PSS with the parameters of one hash: SHA-2, MGF1 of the same, a salt as long as the
+** hash. */
 #define PSS(hash, salt)                                                                            \
   "\x30\x41\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a\x30\x34\xa0\x0f\x30\x0d\x06\x09\x60\x86"   \
   "\x48"                                                                                           \
@@ -23,7 +24,7 @@
 #define ECDSA_SHA2(hash) BYTES("\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03" hash)
 #define ED25519 BYTES("\x30\x05\x06\x03\x2b\x65\x70")
 
-/* ---- Keys ------------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 static const struct {
   tls_bytes identifier;
@@ -43,8 +44,8 @@ static const struct {
     {ED25519, TLS_KEY_ED25519, 0, 32},
 };
 
-/* RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }. The modulus is of whole bytes, as the
-** CA/Browser Forum asks (6.1.5); crypto/ looks at the exponent again. */
+/* RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }. The modulus is of whole
+** bytes, as the CA/Browser Forum asks (6.1.5); crypto/ looks at the exponent again. */
 static ecr_status rsa_read(ecr_rsa_public *rsa, tls_bytes key) {
   tls_der outer = tls_der_of(key), in = tls_der_enter(&outer, TLS_DER_SEQUENCE);
   const tls_bytes n = tls_der_unsigned(&in), e = tls_der_unsigned(&in);
@@ -73,7 +74,7 @@ ecr_status tls_public_key_read(tls_public_key *key, tls_bytes spki) {
   return ECR_INVALID;
 }
 
-/* ---- Signatures' algorithms ------------------------------------------------------------------------- */
+/* ---- Signatures' algorithms ------------------------------------------------------------------ */
 
 static const struct {
   tls_bytes identifier;

@@ -1,10 +1,12 @@
 /*
-** x509_path.c: the search for a path from a server's certificate to a root (RFC 5280 6.1, RFC 4158).
+** x509_path.c: the search for a path from a server's certificate to a root (RFC 5280 6.1, RFC
+** 4158).
 **
-** Depth first, roots before other issuers. Each step is checked when it is made, the dear things last: name,
-** key identifier, what an issuer must be, then the signature, then its name constraints on all below. All that a
-** server can multiply by what it sends is counted: signatures (each pair of certificates is verified once),
-** comparisons of names, and steps. What is used up ends the search.
+** Depth first, roots before other issuers. Each step is checked when it is made, the dear things
+** last: name, key identifier, what an issuer must be, then the signature, then its name constraints
+** on all below. All that a server can multiply by what it sends is counted: signatures (each pair
+** of certificates is verified once), comparisons of names, and steps. What is used up ends the
+** search.
 */
 #include "x509Int.h"
 
@@ -97,7 +99,8 @@ static int step(search *s) {
   return s->steps > 0 && s->steps-- > 0;
 }
 
-/* Roots are read again for each search, which takes microseconds and spares every trust their rows. */
+/* Roots are read again for each search, which takes microseconds and spares every trust their
+** rows. */
 static int reaches_root(search *s) {
   size_t count;
   const tls_anchor *anchor = tls_trust_find(s->verify->trust, last(s)->issuer, &count);

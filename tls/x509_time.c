@@ -1,6 +1,6 @@
 /*
-** x509_time.c: UTCTime and GeneralizedTime, as RFC 5280 4.1.2.5 lets certificates have them: to the second,
-** in UTC, and the first wherever it can tell the year.
+** x509_time.c: UTCTime and GeneralizedTime, as RFC 5280 4.1.2.5 lets certificates have them: to the
+** second, in UTC, and the first wherever it can tell the year.
 */
 #include "x509Int.h"
 

@@ -1,9 +1,11 @@
 /*
-** x509_verify.c: whether certificates prove that a server is who it was asked for as: the order of the questions.
+** x509_verify.c: whether certificates prove that a server is who it was asked for as: the order of
+** the questions.
 */
 #include "x509Int.h"
 
-/* The leaf first and cheap questions before dear ones: a certificate for another name costs no signature. */
+/* The leaf first and cheap questions before dear ones: a certificate for another name costs no
+** signature. */
 static tls_flaw verify(const tls_verify *v, const tls_bytes *chain, size_t n, tls_public_key *key,
                        tls_role *role) {
   tls_certificate sent[TLS_CHAIN_MAX];

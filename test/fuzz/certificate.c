@@ -1,6 +1,6 @@
 /*
-** certificate.c: one certificate: read, judged in every place that it may have, under its own name constraints, as a
-** root, and as PEM.
+** certificate.c: one certificate: read, judged in every place that it may have, under its own name
+** constraints, as a root, and as PEM.
 */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
-** chain.c: chains of certificates, where a signature is right if the last byte of it is even and it is not empty:
-** mutations then reach what is behind signatures. The input is certificates, each after two bytes of its length; the
-** top bit of the length makes a root of it, the next one a pin.
+** chain.c: chains of certificates, where a signature is right if the last byte of it is even and it
+** is not empty: mutations then reach what is behind signatures. The input is certificates, each
+** after two bytes of its length; the top bit of the length makes a root of it, the next one a pin.
 */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
-** der.c: the reader of DER. The input is a program and what it reads: as many bytes of operations as the first byte
-** says, then DER.
+** der.c: the reader of DER. The input is a program and what it reads: as many bytes of operations
+** as the first byte says, then DER.
 */
 #include <stdlib.h>
 

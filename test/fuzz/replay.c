@@ -1,6 +1,6 @@
 /*
-** replay.c: runs a fuzz target over files, each from memory that ends where it does: what libFuzzer's main does with
-** files for arguments, for compilers that have none.
+** replay.c: runs a fuzz target over files, each from memory that ends where it does: what
+** libFuzzer's main does with files for arguments, for compilers that have none.
 */
 #include <stdint.h>
 #include <stdio.h>

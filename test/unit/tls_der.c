@@ -1,6 +1,6 @@
 /*
-** tls_der.c: the reader of DER: each kind of element as X.690 has it, and the other encodings that BER allows,
-** none of which is read. Every reading ends where its memory does.
+** tls_der.c: the reader of DER: each kind of element as X.690 has it, and the other encodings that
+** BER allows, none of which is read. Every reading ends where its memory does.
 */
 #include "primitives.h"
 #include "tls/x509Int.h"

@@ -1,11 +1,11 @@
 /*
-** tls_name.c: names of servers, the names of certificates that are theirs, name constraints, and common names that
-** stray: by tables, without a certificate.
+** tls_name.c: names of servers, the names of certificates that are theirs, name constraints, and
+** common names that stray: by tables, without a certificate.
 */
 #include "x509_maker.h"
 #include "tls/x509Int.h"
 
-/* ---- Names of servers ---------------------------------------------------------------------------------------- */
+/* ---- Names of servers ------------------------------------------------------------------------ */
 
 static void test_read(void) {
   static const struct {
@@ -147,7 +147,7 @@ static void test_match(void) {
   CHECK(!tls_name_matches(&name, tls_bytes_of(nul, 16)));
 }
 
-/* ---- Constraints --------------------------------------------------------------------------------------------- */
+/* ---- Constraints ----------------------------------------------------------------------------- */
 
 static void test_valid(void) {
   static const struct {
@@ -324,7 +324,7 @@ static void test_work(void) {
   CHECK_INT(constrain(permitted, NULL, "", "", &work), TLS_FLAW_NONE);
 }
 
-/* ---- Common names -------------------------------------------------------------------------------------------- */
+/* ---- Common names ---------------------------------------------------------------------------- */
 
 static void test_common(void) {
   static const struct {
@@ -387,7 +387,7 @@ static void test_common(void) {
   }
 }
 
-/* ---- Times ---------------------------------------------------------------------------------------------------- */
+/* ---- Times ----------------------------------------------------------------------------------- */
 
 static void test_times(void) {
   static const struct {

@@ -1,6 +1,7 @@
 /*
-** tls_path.c: paths to roots: any order, needless certificates, more than one way, loops, depth, and servers that
-** send what makes a search long; and what is trusted: roots, pins, a certificate that is its own root, PEM.
+** tls_path.c: paths to roots: any order, needless certificates, more than one way, loops, depth,
+** and servers that send what makes a search long; and what is trusted: roots, pins, a certificate
+** that is its own root, PEM.
 */
 #include <time.h>
 
@@ -147,7 +148,8 @@ static void test_path_length(void) {
   CHECK_INT(VERIFY_DEPTH(2, 4, 3, 2, 1), ECR_OK);
 }
 
-/* The same issuer from two sides, one of which is no way: expired, not an authority, of no root, constrained. */
+/* The same issuer from two sides, one of which is no way: expired, not an authority, of no root,
+** constrained. */
 static void test_alternatives(void) {
   static const struct {
     const char *what, *value;
@@ -205,7 +207,7 @@ static void test_constraints(void) {
   REFUSED(VERIFY(5, 1), "nameConstraints");
 }
 
-/* ---- Servers that make it long ---------------------------------------------------------------------------------------- */
+/* ---- Servers that make it long --------------------------------------------------------------- */
 
 static double seconds(void) {
   struct timespec t;
@@ -213,7 +215,8 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Fifteen issuers of one name, and what each of them signs: all the same key or not. None is a root's. */
+/* Fifteen issuers of one name, and what each of them signs: all the same key or not. None is a
+** root's. */
 static void test_same_name(int same_key) {
   test_key *many = calloc(15, sizeof *many);
   spec s;
@@ -244,7 +247,8 @@ static void test_same_name(int same_key) {
   free(many);
 }
 
-/* Issuers that sign each other, each with each: every path there is leads nowhere, and there are thousands. */
+/* Issuers that sign each other, each with each: every path there is leads nowhere, and there are
+** thousands. */
 static void test_mesh(void) {
   int n = 1;
   for (int i = A; i <= C; i++) {
@@ -301,7 +305,7 @@ static void test_many_names(void) {
   free(names);
 }
 
-/* ---- Trust ------------------------------------------------------------------------------------------------------------- */
+/* ---- Trust ----------------------------------------------------------------------------------- */
 
 static void sha256(const void *p, size_t n, uint8_t out[32]) {
   ecr_hash_context context;
@@ -340,7 +344,8 @@ static void test_pins(void) {
   CHECK_INT(tls_spki_hash(certificates[4].p, certificates[4].n - 1, spki[0]), ECR_INVALID);
 }
 
-/* A certificate that is its own root, or pinned: its issuers are not asked for, everything else is. */
+/* A certificate that is its own root, or pinned: its issuers are not asked for, everything else
+** is. */
 static void test_own(void) {
   static const struct {
     const char *what, *value, *reason; /* what NULL: not_after */

@@ -1,6 +1,6 @@
 /*
-** tls_signature.c: which key may sign by which SignatureScheme in which version: every key with every scheme,
-** signed by libcrypto; and the keys that are not taken.
+** tls_signature.c: which key may sign by which SignatureScheme in which version: every key with
+** every scheme, signed by libcrypto; and the keys that are not taken.
 */
 #include "x509_keys.h"
 #include "tls/x509Int.h"
@@ -9,8 +9,8 @@ static const char message[] = "what is signed";
 enum { K256, K384, KRSA, KPSS, KED, KEYS };
 static const char *const names[KEYS] = {"p256", "p384", "rsa", "pss", "ed25519"};
 
-/* RFC 8446 4.2.3 and RFC 5246 7.4.1.4.1, written down once more: the keys that may, as letters: P(-256),
-** Q (P-384), R(SA), S (PSS only), E(d25519). */
+/* RFC 8446 4.2.3 and RFC 5246 7.4.1.4.1, written down once more: the keys that may, as letters:
+** P(-256), Q (P-384), R(SA), S (PSS only), E(d25519). */
 static const struct {
   uint16_t scheme;
   const char *hash, *pss, *in13, *in12, *in_certificate;
@@ -96,7 +96,7 @@ static void test_versions(const test_key *k) {
   }
 }
 
-/* ---- Keys ------------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 static int read_key(const uint8_t *p, size_t n) {
   tls_public_key ours;

@@ -1,6 +1,6 @@
 /*
-** tls_x509.c: certificates and chains of three (root, issuer, server), each field wrong in turn; every algorithm; and
-** that no bit of a certificate may change.
+** tls_x509.c: certificates and chains of three (root, issuer, server), each field wrong in turn;
+** every algorithm; and that no bit of a certificate may change.
 */
 #include "x509_maker.h"
 #include "tls/x509Int.h"
@@ -57,7 +57,7 @@ static int expect(const char *what, const char *reason) {
   return ok;
 }
 
-/* ---- One thing changed ----------------------------------------------------------------------------------------- */
+/* ---- One thing changed ----------------------------------------------------------------------- */
 
 #define SERIAL "serial"
 #define VERSION "version"
@@ -269,7 +269,7 @@ static void test_texts(void) {
   }
 }
 
-/* ---- Names and times ----------------------------------------------------------------------------------------------- */
+/* ---- Names and times ------------------------------------------------------------------------- */
 
 static void test_names(void) {
   static const struct {
@@ -296,7 +296,7 @@ static void test_names(void) {
   CHECK_INT(judge("db.example", 2524608001), ECR_REFUSED);
 }
 
-/* ---- Algorithms ---------------------------------------------------------------------------------------------------- */
+/* ---- Algorithms ------------------------------------------------------------------------------ */
 
 static void test_algorithms(void) {
   static const struct {
@@ -383,9 +383,10 @@ static void test_keys(void) {
   }
 }
 
-/* ---- Bits ------------------------------------------------------------------------------------------------------------ */
+/* ---- Bits ------------------------------------------------------------------------------------ */
 
-/* One of each byte's bits, in turn, of the server's certificate and of its issuer's. Nothing may read behind. */
+/* One of each byte's bits, in turn, of the server's certificate and of its issuer's. Nothing may
+** read behind. */
 static void test_bits(void) {
   reset();
   for (int k = 0; k < 3; k++) make(&chain[k], &specs[k]);

@@ -1,6 +1,6 @@
 /*
-** x509_keys.h: keys and signatures by libcrypto, opened at run time, for the tests of tls/: made anew in each
-** run, except that which key is at fault is seen from its name.
+** x509_keys.h: keys and signatures by libcrypto, opened at run time, for the tests of tls/: made
+** anew in each run, except that which key is at fault is seen from its name.
 */
 #ifndef EDB_UNIT_X509_KEYS_H
 #define EDB_UNIT_X509_KEYS_H

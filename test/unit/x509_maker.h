@@ -1,6 +1,6 @@
 /*
-** x509_maker.h: DER and certificates written by hand, so that they may be wrong in any way, and signed by
-** libcrypto. It shares nothing with tls/ but what a certificate is.
+** x509_maker.h: DER and certificates written by hand, so that they may be wrong in any way, and
+** signed by libcrypto. It shares nothing with tls/ but what a certificate is.
 */
 #ifndef EDB_UNIT_X509_MAKER_H
 #define EDB_UNIT_X509_MAKER_H
@@ -14,7 +14,7 @@ typedef struct made {
   uint8_t p[MADE_MAX];
 } made;
 
-/* ---- DER ---------------------------------------------------------------------------------------------------- */
+/* ---- DER ------------------------------------------------------------------------------------- */
 
 static inline void add(made *d, const void *p, size_t n) {
   if (d->n + n > MADE_MAX) abort();
@@ -52,8 +52,9 @@ static inline void wrap(made *d, unsigned tag) {
   free(inner);
 }
 
-/* Names in a line: "CN=db.example,O=edb"; "" is the empty one. Types: CN, O, E (emailAddress). A `~` before the value
-** makes it a UTF8String, else it is a PrintableString; `+` between attributes makes one RDN of them. */
+/* Names in a line: "CN=db.example,O=edb"; "" is the empty one. Types: CN, O, E (emailAddress). A
+** `~` before the value makes it a UTF8String, else it is a PrintableString; `+` between
+** attributes makes one RDN of them. */
 static inline void put_name(made *d, const char *text) {
   static const char *const types[][2] = {
       {"CN=", "550403"}, {"O=", "55040a"}, {"E=", "2a864886f70d010901"}};
@@ -130,7 +131,7 @@ static inline void put_constraints(made *d, const char *permitted, const char *e
   free(all);
 }
 
-/* ---- Certificates ----------------------------------------------------------------------------------------------- */
+/* ---- Certificates ---------------------------------------------------------------------------- */
 
 #define EXTENSIONS 8
 
