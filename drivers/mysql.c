@@ -5,7 +5,7 @@
 **
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended is not written on. The rest, in
-** reading order: mysql_library.c and _layout.c (the client library), _connect.c, _proof.c, _wait.c, _error.c,
+** reading order: mysql_library.c and _layout.c (the client library), _connect.c, _proof.c, _wait.c, _thread.c, _error.c,
 ** _statement.c, _bind.c (parameters), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
 ** text protocol); _catalog.c (SQL).
 **
@@ -116,7 +116,7 @@ static int statement_query(void *statement, const edb_parameter *parameters, siz
 /* One without parameters needs not be prepared: it costs one round trip so. */
 static int execute_text(my_connection *c, const char *sql, int64_t *affected) {
   int more = 0;
-  if (my.real_query(c->mysql, sql, (unsigned long)strlen(sql)) != 0) return my_error(c);
+  if (my_query(c, sql, strlen(sql)) != 0) return my_error(c);
   for (; more == 0; more = my.next_result(c->mysql)) {
     MYSQL_RES *result = my.use_result(c->mysql);
     *affected = result ? 0 : counted(my.affected_rows(c->mysql));

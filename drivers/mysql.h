@@ -89,6 +89,8 @@ typedef struct my_const_string {
 /* Its functions, each named as in the library without mysql_. */
 typedef struct my_library {
   int (*server_init)(int, char **, char **);
+  char (*thread_init)(void);
+  void (*thread_end)(void);
   const char *(*get_client_info)(void);
   unsigned long (*get_client_version)(void);
   MYSQL *(*init)(MYSQL *);
@@ -259,6 +261,31 @@ int my_kill(my_connection *c);
 /* After a command was stopped: the connection is made fit for the next one. */
 void my_after_stop(my_connection *c);
 
+/* For a wait that is not the library's callback: stops the command where the host or the time-out wants it,
+** and cuts the connection where that does not help in time. */
+void my_stop_if_due(my_connection *c);
+
+/* ---- Calls that may block (mysql_thread.c) ---------------------------------------------------------- */
+
+typedef struct my_thread my_thread;
+typedef struct my_job my_job;
+struct my_job {
+  int (*call)(const my_job *);
+  MYSQL *mysql;
+  MYSQL_STMT *stmt;
+  const char *sql;
+  unsigned long n;
+};
+
+/* Makes the call by the connection's own thread, and waits for it. Answers what it answered. */
+int my_call(my_connection *c, const my_job *job);
+void my_thread_end(my_connection *c);
+
+/* mysql_real_query, mysql_stmt_prepare, mysql_stmt_execute: not 0 on failure. */
+int my_query(my_connection *c, const char *sql, size_t n);
+int my_prepare(my_connection *c, MYSQL_STMT *stmt, const char *sql, size_t n);
+int my_execute(my_connection *c, MYSQL_STMT *stmt);
+
 /* Whether something has come from a server that has nothing to say: it has closed the connection. */
 int my_readable(my_connection *c);
 
@@ -281,12 +308,14 @@ struct my_connection {
   atomic_int cancelled; /* edb_cancel was called */
   edb_option *options;  /* a copy, for the second connection */
   size_t n_options, option_bytes;
-  unsigned long id;    /* the server's thread */
-  int64_t connect_end; /* when connecting has to have ended; 0: never */
-  int stop;            /* MY_STOP_…: why the command at work was stopped */
-  int64_t wait_end;    /* when the call has to have its answer; 0: it has not waited yet */
-  int64_t stop_end;    /* when it has to have ended */
-  int64_t asked;       /* when the host was asked last */
+  unsigned long id;     /* the server's thread */
+  int64_t connect_end;  /* when connecting has to have ended; 0: never */
+  int stop;             /* MY_STOP_…: why the command at work was stopped */
+  int64_t wait_end;     /* when the call has to have its answer; 0: it has not waited yet */
+  int64_t stop_end;     /* when it has to have ended */
+  int64_t asked;        /* when the host was asked last */
+  my_thread *thread;    /* where the library does not call back */
+  unsigned char hooked; /* it does */
   unsigned char connected;
   unsigned char proving; /* the layout is being proven: prepared statements are used all the same */
   unsigned char killed;  /* KILL QUERY was sent: it may hit the next statement */

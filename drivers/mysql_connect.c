@@ -207,8 +207,10 @@ static void set_plugins(MYSQL *mysql, const my_target *t) {
   if (my.options(mysql, option, allowed) != 0) my.options(mysql, OPT_PLUGIN_DIR, "/nowhere");
 }
 
-/* A connection by the options, not set up yet. NULL: out of memory. */
-static MYSQL *prepare(const edb_option *options, size_t n, const my_target *t, unsigned seconds) {
+/* A connection by the options, not set up yet. NULL: out of memory. seconds: to wait for the connection;
+** answer: for a server's answer, where the library does not call back, which `hooked` tells; 0: for ever. */
+static MYSQL *prepare(const edb_option *options, size_t n, const my_target *t, unsigned seconds,
+                      unsigned answer, unsigned char *hooked) {
   const my_layout *l = my_layout_used;
   const unsigned off = 0;
   const unsigned long most = MAX_PACKET;
@@ -231,7 +233,11 @@ static MYSQL *prepare(const edb_option *options, size_t n, const my_target *t, u
   set_tls(mysql, options, n, t->tls);
   set_plugins(mysql, t);
   memcpy(&callback, &on_wait, sizeof callback);
-  set(mysql, l->opt_io_wait, callback);
+  *hooked = l->opt_io_wait >= 0 && my.options(mysql, l->opt_io_wait, callback) == 0;
+  if (!*hooked && answer) {
+    set(mysql, OPT_READ_TIMEOUT, &answer);
+    set(mysql, OPT_WRITE_TIMEOUT, &answer);
+  }
   my.set_local_infile_handler(mysql, infile_refuse, infile_read, infile_end, infile_error, NULL);
   return mysql;
 }
@@ -244,14 +250,14 @@ static int connect_now(MYSQL *mysql, const my_target *t) {
 /* A read that finds nothing has to come back, so that the wait is ours. Without TLS it does; with it, libmariadb
 ** reads from a blocking socket. That it must stay, since some versions wait for the wrong side of one that
 ** would block them in writing: so a read gives up after a moment. */
-static void return_from_reads(MYSQL *mysql) {
+static void return_from_reads(MYSQL *mysql, int hooked) {
 #if defined(_WIN32)
   DWORD moment = 1;
 #else
   struct timeval moment = {0, 1000};
   if (!my.get_ssl_cipher(mysql)) return;
 #endif
-  if (my_layout_used->opt_io_wait < 0 || !my.get_socket) return;
+  if (!hooked || !my.get_socket) return;
   setsockopt(my.get_socket(mysql), SOL_SOCKET, SO_RCVTIMEO, (const void *)&moment, sizeof moment);
 }
 
@@ -291,8 +297,7 @@ static const char setup[] =
     "'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_ENGINE_SUBSTITUTION'";
 
 int my_run(my_connection *c, const char *sql) {
-  if (my.real_query(c->mysql, sql, (unsigned long)strlen(sql)) != 0) return my_error(c);
-  return EDB_OK;
+  return my_query(c, sql, strlen(sql)) == 0 ? EDB_OK : my_error(c);
 }
 
 /* The options, which a second connection needs as long as the first one lives. */
@@ -318,6 +323,7 @@ static void discard(my_connection *c) {
   my_wait_for(c);
   c->stop = MY_STOP_INTERRUPTED; /* a farewell that cannot be sent is not waited for */
   c->stop_end = 0;
+  my_thread_end(c);
   if (c->mysql) my.close(c->mysql);
   my_wait_for(NULL);
   if (c->options) edb_wipe(c->options, c->option_bytes);
@@ -344,9 +350,12 @@ int my_open(const edb_option *options, size_t n, const edb_host *host, void **co
   c->host = c->sql.host = host;
   atomic_init(&c->cancelled, 0);
   int64_t ms = target.connect_seconds ? target.connect_seconds * INT64_C(1000) : host->timeout_ms;
+  unsigned seconds = (unsigned)((ms + 999) / 1000);
+  /* Behind our own time-out, which leaves the connection usable. */
+  unsigned answer = host->timeout_ms > 0 ? (unsigned)(host->timeout_ms / 1000) + 4 : 0;
   if (ms > 0) c->connect_end = my_now_ms() + ms;
   if (keep_options(c, options, n) != EDB_OK ||
-      !(c->mysql = prepare(options, n, &target, (unsigned)((ms + 999) / 1000)))) {
+      !(c->mysql = prepare(options, n, &target, seconds, answer, &c->hooked))) {
     rc = edb_fail(error, EDB_NOMEM, "out of memory");
     goto failed;
   }
@@ -357,7 +366,7 @@ int my_open(const edb_option *options, size_t n, const edb_host *host, void **co
   }
   rc = check_tls(c, &target, error);
   if (rc != EDB_OK) goto failed;
-  return_from_reads(c->mysql);
+  return_from_reads(c->mysql, c->hooked);
   c->connected = 1;
   c->id = my.thread_id(c->mysql);
   rc = my_run(c, setup);
@@ -376,10 +385,11 @@ failed:
 MYSQL *my_connect_again(my_connection *c) {
   my_target target;
   if (my_target_of(c->options, c->n_options, &target, NULL) != EDB_OK) return NULL;
-  MYSQL *mysql = prepare(c->options, c->n_options, &target, 2);
+  unsigned char hooked;
+  MYSQL *mysql = prepare(c->options, c->n_options, &target, 2, 2, &hooked);
   if (!mysql) return NULL;
   if (connect_now(mysql, &target)) {
-    return_from_reads(mysql);
+    return_from_reads(mysql, hooked);
     return mysql;
   }
   my.close(mysql);

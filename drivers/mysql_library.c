@@ -19,6 +19,8 @@ atomic_int my_layout_state;
 
 static const edb_symbol symbols[] = {
     REQUIRED(server_init),
+    REQUIRED(thread_init),
+    REQUIRED(thread_end),
     REQUIRED(get_client_info),
     REQUIRED(get_client_version),
     REQUIRED(init),

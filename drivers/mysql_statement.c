@@ -203,7 +203,7 @@ static int prepare(my_statement *s) {
   if (!c->proving && atomic_load(&my_layout_state) != MY_LAYOUT_FITS) return EDB_OK;
   s->stmt = my.stmt_init(c->mysql);
   if (!s->stmt) return out_of_memory(c);
-  if (my.stmt_prepare(s->stmt, s->sql, (unsigned long)s->sql_n) != 0) {
+  if (my_prepare(c, s->stmt, s->sql, s->sql_n) != 0) {
     unsigned number = my.stmt_errno(s->stmt);
     int rc = not_prepared(number) && !c->proving ? EDB_OK : my_stmt_error(c, s->stmt);
     my.stmt_close(s->stmt);
@@ -270,7 +270,7 @@ static int run_text(my_statement *s, const edb_parameter *parameters, size_t n) 
   my_connection *c = s->connection;
   int rc = my_render(s, parameters, n);
   if (rc != EDB_OK) return rc;
-  if (my.real_query(c->mysql, c->sql.p, (unsigned long)c->sql.n) != 0) return my_error(c);
+  if (my_query(c, c->sql.p, c->sql.n) != 0) return my_error(c);
   if (my.field_count(c->mysql) == 0) {
     forget_columns(s);
     return EDB_OK;
@@ -287,7 +287,7 @@ int my_statement_run(my_statement *s, const edb_parameter *parameters, size_t n)
   } else {
     rc = my_bind(s, parameters, n);
     if (rc != EDB_OK) return rc;
-    if (my.stmt_execute(s->stmt) != 0) return my_stmt_error(c, s->stmt);
+    if (my_execute(c, s->stmt) != 0) return my_stmt_error(c, s->stmt);
     rc = describe_prepared(s);
   }
   if (rc != EDB_OK) {

@@ -20,6 +20,8 @@
 #else
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #endif
 
 #include "mysql.h"
@@ -124,14 +126,42 @@ void my_after_stop(my_connection *c) {
     c->stop = MY_STOP_INTERRUPTED; /* nobody is asked, and it does not take for ever */
     c->stop_end = my_now_ms() + STOP_MS;
     /* It is answered with the kill, or with OK if that came before. */
-    if (my.real_query(c->mysql, "DO 0", 4) != 0 &&
-        my_code_of(my.number(c->mysql), "") == EDB_CLOSED)
+    if (my_query(c, "DO 0", 4) != 0 && my_code_of(my.number(c->mysql), "") == EDB_CLOSED)
       c->dead = 1;
   }
   c->killed = 0;
   c->stop = MY_STOP_NONE;
 }
 
+/* The connection's socket; negative where it is not known. libmysqlclient has no function for it, but MYSQL
+** begins with NET, and that with five pointers and the socket, in all versions there are; what is no socket
+** is not believed to be one. */
+static my_socket socket_of(my_connection *c) {
+  if (my.get_socket) return my.get_socket(c->mysql);
+  my_socket socket = (my_socket)-1;
+#if !defined(_WIN32)
+  struct stat st;
+  memcpy(&socket, (const char *)c->mysql + 5 * sizeof(void *), sizeof socket);
+  if (socket < 0 || fstat(socket, &st) != 0 || !S_ISSOCK(st.st_mode)) socket = -1;
+#endif
+  return socket;
+}
+
+void my_stop_if_due(my_connection *c) {
+  int64_t now = my_now_ms();
+  if (c->stop == MY_STOP_NONE) {
+    c->stop = why_stop(c, now, end_of_wait(c, now));
+    if (c->stop == MY_STOP_NONE) return;
+    my_kill(c);
+    c->stop_end = my_now_ms() + STOP_MS;
+  } else if (now >= c->stop_end) {
+    my_socket socket = socket_of(c);
+    if (socket != (my_socket)-1)
+      shutdown(socket, 2); /* both ways: whoever reads from it comes back */
+  }
+}
+
 int my_readable(my_connection *c) {
-  return my.get_socket && wait_slice(my.get_socket(c->mysql), 1, 0);
+  my_socket socket = socket_of(c);
+  return socket != (my_socket)-1 && wait_slice(socket, 1, 0);
 }
