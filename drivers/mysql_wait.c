@@ -121,6 +121,7 @@ int my_kill(my_connection *c) {
   return second != NULL;
 }
 
+/* MariaDB forgets a kill that finds nothing running; that others do is not relied on. */
 void my_after_stop(my_connection *c) {
   if (c->killed && !c->dead) {
     c->stop = MY_STOP_INTERRUPTED; /* nobody is asked, and it does not take for ever */

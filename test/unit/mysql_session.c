@@ -406,6 +406,13 @@ static void test_early_close(void) {
 static void test_late_cancels(void) {
   edb_connection c;
   must_open(&c);
+  for (int i = 0; i < 10; i++) { /* as late as can be: it hits when nothing runs any more */
+    CHECK(my_kill(c.context));
+    usleep(20000);
+    usable(&c);
+    CHECK(my_kill(c.context));
+    CHECK_INT(edb_execute(&c, "DO 1", NULL, 0, NULL), EDB_OK);
+  }
   for (int i = 0; i < 20; i++) {
     pthread_t thread;
     char sql[60];
