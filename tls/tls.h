@@ -153,14 +153,13 @@ typedef struct tls_public_key {
 /* What is asked of a chain. */
 typedef struct tls_verify {
   const tls_trust *trust;
-  const char
-      *server_name; /* a DNS name ("db.example"; a trailing dot is dropped; of letters, digits and
-                              hyphens alone, others as A-labels) or an address ("::1", "10.0.0.1"); NULL
-                              or empty is refused */
-  int64_t now;      /* seconds since 1970-01-01 UTC */
-  unsigned
-      max_depth; /* issuers between leaf and root, but those that only renew themselves (RFC 5280
-                         6.1.4 l); 0: the default, 8 */
+  /* A DNS name ("db.example"; of letters, digits and hyphens, others as A-labels; a dot at its end is
+  ** dropped) or an address ("::1", "10.0.0.1"). NULL or empty is refused. */
+  const char *server_name;
+  int64_t now; /* seconds since 1970-01-01 UTC */
+  /* How many issuers there may be between leaf and root, not counting those that only renew
+  ** themselves (RFC 5280 6.1.4 l). 0: the default, 8. */
+  unsigned max_depth;
 } tls_verify;
 
 /* Whether the server's certificates (the leaf first; the others in any order, some of them

@@ -463,6 +463,25 @@ static void test_pem(void) {
   CHECK_INT(add_pem("x-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"), ECR_INVALID);
 }
 
+/* A certificate is one text: the bits that base64 has to spare are zeros. */
+static void test_spare_bits(void) {
+  static char body[4000], text[5000];
+  spec s = ca("CN=Root", ROOT, "CN=Root", ROOT);
+  do {
+    put_certificate(0, &s);
+  } while (certificates[0].n % 3 == 0 && (s.subject = s.issuer = "CN=Roots"));
+  encode(&certificates[0], body, 0);
+  for (int spare = 0; spare < 2; spare++) {
+    char *last = strchr(body, '=') - 1;
+    if (spare)
+      *last = *last == 'z' ? '0' : *last == 'Z' ? 'a' : *last == '9' ? '+' : (char)(*last + 1);
+    snprintf(text, sizeof text, "-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n",
+             body);
+    CHECK_INT(add_pem(text), ECR_OK);
+    CHECK_INT(added.added, !spare);
+  }
+}
+
 static void test_room(void) {
   make_line();
   tls_anchor two[2];
@@ -528,6 +547,7 @@ int main(void) {
     test_pins();
     test_own();
     test_pem();
+    test_spare_bits();
     test_room();
     test_sorted();
     for (int i = 0; i < KEYS; i++) key_free(&keys[i]);
