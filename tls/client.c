@@ -7,7 +7,7 @@ _Static_assert(sizeof(tls_state) <= TLS_CLIENT_SIZE, "TLS_CLIENT_SIZE has become
 _Static_assert(TLS_OUT_SIZE + TLS_LEAF_SIZE + 4 + TLS_MESSAGE_MAX <= TLS_WORK,
                "TLS_WORK has become too small");
 
-/* ---- Start and end ----------------------------------------------------------------------------------- */
+/* ---- Start and end --------------------------------------------------------------------------- */
 
 static int connected(const tls_state *s) {
   return s->stage == TLS13_CONNECTED || s->stage == TLS12_CONNECTED;
@@ -32,8 +32,9 @@ static int check_config(tls_config *config) {
   return !config->alpn_required || (config->alpn && *config->alpn);
 }
 
-/* "A client which has a cached session ID set by a pre-TLS 1.3 server SHOULD set this field to that value"
-** (RFC 8446 4.1.2). With a ticket any id serves to see in the answer that it was taken (RFC 5077 3.4). */
+/* "A client which has a cached session ID set by a pre-TLS 1.3 server SHOULD set this field to that
+** value" (RFC 8446 4.1.2). With a ticket any id serves to see in the answer that it was taken (RFC
+** 5077 3.4). */
 static void offer_session_id(tls_handshake *hs) {
   const tls_session *session = hs->session;
   if (session->ticket_size > 0) {
@@ -116,7 +117,7 @@ ecr_status tls_use_aead(tls_client *client, const ecr_aead *const aeads[ECR_CIPH
   return ECR_OK;
 }
 
-/* ---- Out ------------------------------------------------------------------------------------------------ */
+/* ---- Out ------------------------------------------------------------------------------------- */
 
 const uint8_t *tls_output(tls_client *client, size_t *n) {
   tls_state *s = tls_state_of(client);
@@ -166,7 +167,7 @@ ecr_status tls_update_keys(tls_client *client) {
   return tls_send_update(s, 1) == TLS_ALERT_NONE ? ECR_OK : ECR_INVALID;
 }
 
-/* ---- In --------------------------------------------------------------------------------------------------- */
+/* ---- In -------------------------------------------------------------------------------------- */
 
 /* A record that brought nothing; a server could send them for ever. */
 static tls_alert idle(tls_state *s) {
@@ -174,8 +175,9 @@ static tls_alert idle(tls_state *s) {
   return tls_fail(s, TLS_ALERT_UNEXPECTED_MESSAGE, "the server sends records without end and data");
 }
 
-/* RFC 8446 5: a CCS of one byte 01 "at any time after the first ClientHello message has been sent … and before
-** the peer's Finished message has been received" is dropped. In TLS 1.2 it has its place in the table. */
+/* RFC 8446 5: a CCS of one byte 01 "at any time after the first ClientHello message has been sent …
+** and before the peer's Finished message has been received" is dropped. In TLS 1.2 it has its place
+** in the table. */
 static tls_alert take_change(tls_state *s, const tls_content *content) {
   if (content->n != 1 || content->p[0] != 1 || connected(s)) {
     return tls_fail(s, TLS_ALERT_UNEXPECTED_MESSAGE, "a change of ciphers that may not come now");
@@ -201,6 +203,10 @@ static tls_status take_alert(tls_state *s, const tls_content *content) {
     return TLS_FAILED;
   }
   const int level = content->p[0], alert = content->p[1];
+  if (alert == TLS_ALERT_NONE) { /* a number that RFC 8446 B.2 does not give, and that we use */
+    tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "an alert that there is not");
+    return TLS_FAILED;
+  }
   if (alert == TLS_ALERT_CLOSE_NOTIFY) {
     if (!connected(s)) {
       return end_by_server(s, alert, "the server closed the connection during the handshake");
@@ -208,8 +214,8 @@ static tls_status take_alert(tls_state *s, const tls_content *content) {
     s->ended = 1;
     return TLS_END;
   }
-  /* "user_canceled … SHOULD be followed by a close_notify" (6.1); else in TLS 1.3 "all … MUST be treated as
-  ** error alerts regardless of the AlertLevel" (6.2). */
+  /* "user_canceled … SHOULD be followed by a close_notify" (6.1); else in TLS 1.3 "all … MUST be
+  ** treated as error alerts regardless of the AlertLevel" (6.2). */
   if (alert == TLS_ALERT_USER_CANCELED || (level == 1 && s->version != TLS_1_3)) {
     return idle(s) == TLS_ALERT_NONE ? TLS_OK : TLS_FAILED;
   }
@@ -221,8 +227,8 @@ static tls_status take_data(tls_state *s, const tls_content *content, tls_receiv
     tls_fail(s, TLS_ALERT_UNEXPECTED_MESSAGE, "data came before the handshake was over");
     return TLS_FAILED;
   }
-  /* "Zero-length fragments of Application Data MAY be sent, as they are potentially useful as a traffic
-  ** analysis countermeasure" (5.1). */
+  /* "Zero-length fragments of Application Data MAY be sent, as they are potentially useful as a
+  ** traffic analysis countermeasure" (5.1). */
   if (content->n == 0) return idle(s) == TLS_ALERT_NONE ? TLS_OK : TLS_FAILED;
   s->idle = 0;
   got->data = content->p;
@@ -247,8 +253,8 @@ static tls_status take_handshake(tls_state *s, const tls_content *content) {
 }
 
 static tls_status take(tls_state *s, const tls_content *content, tls_received *got) {
-  /* "If a handshake message is split over two or more records, there MUST NOT be any other records between
-  ** them" (5.1). */
+  /* "If a handshake message is split over two or more records, there MUST NOT be any other records
+  ** between them" (5.1). */
   if (s->have > 0 && content->type != TLS_HANDSHAKE) {
     tls_fail(s, TLS_ALERT_UNEXPECTED_MESSAGE, "a record within a handshake message");
     return TLS_FAILED;
@@ -302,7 +308,7 @@ tls_status tls_receive_end(tls_client *client) {
   return TLS_FAILED;
 }
 
-/* ---- What there is to know ------------------------------------------------------------------------------- */
+/* ---- What there is to know ------------------------------------------------------------------- */
 
 tls_failure tls_failed(const tls_client *client) {
   return ((const tls_state *)(const void *)client->bytes)->failure;

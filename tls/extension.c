@@ -1,6 +1,6 @@
 /*
-** tls/extension.c: which extension may stand where (RFC 8446 4.2's table; RFC 5246, 5746, 7627, 8422), and the
-** reading of a block of them.
+** tls/extension.c: which extension may stand where (RFC 8446 4.2's table; RFC 5246, 5746, 7627,
+** 8422), and the reading of a block of them.
 */
 #include "tlsInt.h"
 
@@ -51,7 +51,8 @@ int tls_extension_find(tls_bytes block, tls_ext ext, tls_bytes *body) {
 
 /* The alert for an extension that may not be there, or TLS_ALERT_NONE. row below 0: unknown. */
 static tls_alert judge(int row, unsigned in, uint32_t offered, const char **reason) {
-  /* A client ignores what it does not know where the server, not it, speaks first (4.3.2, 4.6.1). */
+  /* A client ignores what it does not know where the server, not it, speaks first (4.3.2, 4.6.1).
+  ** */
   const int server_first = in == TLS_IN_REQUEST || in == TLS_IN_TICKET;
   if (row < 0 || !(table[row].in & in)) {
     if (row < 0 && server_first) return TLS_ALERT_NONE;

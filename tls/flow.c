@@ -69,8 +69,8 @@ tls_alert tls_send_update(tls_state *s, int ask) {
   const uint8_t message[5] = {TLS_KEY_UPDATE, 0, 0, 1, (uint8_t)ask};
   const tls_alert alert = tls_send(s, TLS_HANDSHAKE, message, sizeof message);
   if (alert != TLS_ALERT_NONE) return alert;
-  /* "After sending a KeyUpdate message, the sender SHALL send all its traffic using the next generation of
-  ** keys" (RFC 8446 4.6.3). */
+  /* "After sending a KeyUpdate message, the sender SHALL send all its traffic using the next
+  ** generation of keys" (RFC 8446 4.6.3). */
   if (tls13_protect_next(&s->write, s->suite->hash) != ECR_OK) {
     return tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "the cipher is not there any more");
   }

@@ -1,10 +1,11 @@
 /*
-** tls/group.c: (EC)DHE: the groups, our share of one, what is agreed (RFC 8446 4.2.8, 7.4.2; RFC 8422 5).
+** tls/group.c: (EC)DHE: the groups, our share of one, what is agreed (RFC 8446 4.2.8, 7.4.2; RFC
+** 8422 5).
 */
 #include "tlsInt.h"
 
-/* In order of preference. A ClientHello has a share of the first alone; a HelloRetryRequest may ask for
-** another. */
+/* In order of preference. A ClientHello has a share of the first alone; a HelloRetryRequest may ask
+** for another. */
 static const tls_group table[] = {
     {TLS_X25519, "x25519", 32, 32, ECR_P256},
     {0x0017, "secp256r1", 65, 32, ECR_P256},

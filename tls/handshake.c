@@ -1,11 +1,11 @@
 /*
-** tls/handshake.c: which message may come when, as a table; and the putting together of messages from records
-** (RFC 8446 4, 5.1; RFC 5246 7.3).
+** tls/handshake.c: which message may come when, as a table; and the putting together of messages
+** from records (RFC 8446 4, 5.1; RFC 5246 7.3).
 */
 #include "tlsInt.h"
 
-/* When the transcript takes a message: before its handler asks for the hash, after it, or as the handler
-** sees to itself. */
+/* When the transcript takes a message: before its handler asks for the hash, after it, or as the
+** handler sees to itself. */
 enum { BEFORE, AFTER, ITSELF };
 
 /* TLS 1.2's CCS, which is no handshake message, has its place among them. */
@@ -86,7 +86,8 @@ tls_alert tls_handshake_take(tls_state *s, const uint8_t *p, size_t n) {
     const tls_alert alert = run(s, s->message[0], (tls_bytes){s->message + 4, size});
     if (alert != TLS_ALERT_NONE) return alert;
     s->have = 0;
-    /* "Handshake messages MUST NOT span key changes"; what precedes one ends its record (RFC 8446 5.1). */
+    /* "Handshake messages MUST NOT span key changes"; what precedes one ends its record (RFC 8446
+    ** 5.1). */
     if (r.i < r.n && s->read.keys != keys) {
       return tls_fail(s, TLS_ALERT_UNEXPECTED_MESSAGE, "a message stands across a change of keys");
     }

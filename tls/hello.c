@@ -1,13 +1,14 @@
 /*
-** tls/hello.c: the ClientHello (RFC 8446 4.1.2; RFC 5246 7.4.1.2): one writer for each extension, in the order
-** of tls_ext.
+** tls/hello.c: the ClientHello (RFC 8446 4.1.2; RFC 5246 7.4.1.2): one writer for each extension,
+** in the order of tls_ext.
 **
-** The second one, after a HelloRetryRequest, is made from the same facts again, but for the key share, the
-** cookie and the binder, which is all that may differ.
+** The second one, after a HelloRetryRequest, is made from the same facts again, but for the key
+** share, the cookie and the binder, which is all that may differ.
 */
 #include "tlsInt.h"
 
-/* RFC 8446 4.2.3. What is cheap to check first; then what TLS 1.2 and certificates alone may use. */
+/* RFC 8446 4.2.3. What is cheap to check first; then what TLS 1.2 and certificates alone may use.
+** */
 static const uint16_t schemes[] = {
     0x0403,                 /* ecdsa_secp256r1_sha256 */
     0x0804, 0x0809,         /* rsa_pss_rsae_sha256, rsa_pss_pss_sha256 */
@@ -40,7 +41,7 @@ int tls_name_is_address(const char *name) {
   return digits > 0 && (digits == n || name[n - 1 - digits] == '.');
 }
 
-/* ---- Extensions: each writes its body; 0 where it is left out --------------------------------------- */
+/* ---- Extensions: each writes its body; 0 where it is left out -------------------------------- */
 
 /* RFC 6066 3: "without a trailing dot"; "Literal IPv4 and IPv6 addresses are not permitted". */
 static int server_name(tls_state *s, tls_writer *w) {
@@ -194,7 +195,7 @@ static int (*const writers[TLS_EXT_COUNT])(tls_state *s, tls_writer *w) = {
     [TLS_EXT_PRE_SHARED_KEY] = pre_shared_key,
 };
 
-/* ---- The message ------------------------------------------------------------------------------------- */
+/* ---- The message ----------------------------------------------------------------------------- */
 
 /* 4.2.11.2: the binder is over the transcript up to itself, which ends the message. */
 static void bind(const tls_state *s, uint8_t *message, size_t n) {

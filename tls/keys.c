@@ -1,9 +1,10 @@
 /*
-** tls/keys.c: from what was agreed to the keys of records: RFC 8446 7 and RFC 5246 5, 6.3, 7.4.9, 8.1.
+** tls/keys.c: from what was agreed to the keys of records: RFC 8446 7 and RFC 5246 5, 6.3, 7.4.9,
+** 8.1.
 */
 #include "tlsInt.h"
 
-/* ---- One direction -------------------------------------------------------------------------------- */
+/* ---- One direction --------------------------------------------------------------------------- */
 
 void tls_protect_clear(tls_protection *p) {
   if (p->aead) p->aead->clear(&p->context);
@@ -52,7 +53,7 @@ ecr_status tls13_protect_next(tls_protection *p, const ecr_hash *hash) {
   return status;
 }
 
-/* ---- TLS 1.3's schedule ----------------------------------------------------------------------------- */
+/* ---- TLS 1.3's schedule ---------------------------------------------------------------------- */
 
 static const uint8_t zeros[TLS_SECRET_MAX];
 
@@ -98,7 +99,7 @@ void tls13_binder(const ecr_hash *hash, const uint8_t *psk, const uint8_t *trans
   ecr_wipe(secret, sizeof secret);
 }
 
-/* ---- TLS 1.2 ------------------------------------------------------------------------------------------ */
+/* ---- TLS 1.2 --------------------------------------------------------------------------------- */
 
 static void join_randoms(uint8_t out[64], const uint8_t a[32], const uint8_t b[32]) {
   memcpy(out, a, 32);

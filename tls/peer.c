@@ -1,6 +1,6 @@
 /*
-** tls/peer.c: what both versions ask of the server: that its chain is trusted, that signatures are by its leaf's
-** key, that it answers what was asked, that Finished is right.
+** tls/peer.c: what both versions ask of the server: that its chain is trusted, that signatures are
+** by its leaf's key, that it answers what was asked, that Finished is right.
 */
 #include "tlsInt.h"
 
@@ -39,8 +39,8 @@ tls_alert tls_peer_chain(tls_state *s, const tls_bytes *chain, size_t n) {
 
 tls_alert tls_peer_signature(tls_state *s, uint32_t scheme, const uint8_t *message, size_t n,
                              tls_bytes signature) {
-  /* "the signature algorithm MUST be one offered in the client's "signature_algorithms" extension" (RFC 8446
-  ** 4.4.3; RFC 5246 7.4.3). */
+  /* "the signature algorithm MUST be one offered in the client's "signature_algorithms" extension"
+  ** (RFC 8446 4.4.3; RFC 5246 7.4.3). */
   if (!tls_scheme_offered(s, scheme)) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "a signature scheme that was not offered");
   }
@@ -90,8 +90,8 @@ tls_alert tls_peer_extensions(tls_state *s, const tls_extensions *x) {
 
 tls_alert tls_peer_finished(tls_state *s, tls_bytes body, const uint8_t *expected, size_t n) {
   if (body.n != n) return tls_fail(s, TLS_ALERT_DECODE_ERROR, "a Finished of the wrong size");
-  /* "Recipients of Finished messages MUST verify that the contents are correct and if incorrect MUST
-  ** terminate the connection with a "decrypt_error" alert" (RFC 8446 4.4.4). */
+  /* "Recipients of Finished messages MUST verify that the contents are correct and if incorrect
+  ** MUST terminate the connection with a "decrypt_error" alert" (RFC 8446 4.4.4). */
   if (!ecr_equal(body.p, expected, n)) {
     return tls_fail(s, TLS_ALERT_DECRYPT_ERROR, "a Finished that is not right");
   }

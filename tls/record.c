@@ -1,8 +1,8 @@
 /*
 ** tls/record.c: one record, opened in place or made (RFC 8446 5; RFC 5246 6.2, RFC 5288, RFC 7905).
 **
-** Nothing here trusts the cipher with anything but the plaintext: sizes are reckoned before it is called,
-** and what it leaves where it refuses is zeroed.
+** Nothing here trusts the cipher with anything but the plaintext: sizes are reckoned before it is
+** called, and what it leaves where it refuses is zeroed.
 */
 #include "tlsInt.h"
 
@@ -31,7 +31,8 @@ tls_content tls_record_header(const tls_protection *p, const uint8_t header[TLS_
   return good;
 }
 
-/* RFC 8446 5.3, RFC 7905 2: the sequence number over the end of the IV; RFC 5288 3: behind the salt. */
+/* RFC 8446 5.3, RFC 7905 2: the sequence number over the end of the IV; RFC 5288 3: behind the
+** salt. */
 static void make_nonce(const tls_protection *p, const uint8_t *sequence, uint8_t nonce[ECR_NONCE]) {
   memcpy(nonce, p->iv, ECR_NONCE);
   for (int i = 0; i < 8; i++) {
@@ -43,8 +44,8 @@ static void put_sequence(uint8_t out[8], uint64_t sequence) {
   for (int i = 0; i < 8; i++) out[i] = (uint8_t)(sequence >> (56 - 8 * i));
 }
 
-/* The additional data: TLS 1.3's header (5.2); or sequence, type, version and plaintext's size (RFC 5246
-** 6.2.3.3). */
+/* The additional data: TLS 1.3's header (5.2); or sequence, type, version and plaintext's size (RFC
+** 5246 6.2.3.3). */
 static size_t make_aad(const tls_protection *p, const uint8_t *header, size_t n,
                        uint8_t aad[8 + TLS_HEADER]) {
   if (p->version == TLS_1_3) {
@@ -77,7 +78,8 @@ static tls_content strip(uint8_t *p, size_t n) {
 static tls_content open_protected(tls_protection *p, uint8_t *record, size_t size) {
   const size_t before = TLS_HEADER + p->explicit_nonce;
   uint8_t sequence[8], nonce[ECR_NONCE], aad[8 + TLS_HEADER];
-  /* An unprotected record after the keys are there (RFC 8446 5.2: opaque_type is application_data). */
+  /* An unprotected record after the keys are there (RFC 8446 5.2: opaque_type is application_data).
+  ** */
   if (p->version == TLS_1_3 && record[0] != TLS_APPLICATION_DATA) {
     return refuse(TLS_ALERT_UNEXPECTED_MESSAGE, "a record is not protected");
   }
@@ -132,7 +134,8 @@ tls_content tls_record_open(tls_protection *p, uint8_t *record, size_t size) {
       return refuse(TLS_ALERT_UNEXPECTED_MESSAGE, "data came in the clear");
     }
   }
-  /* "Implementations MUST NOT send zero-length fragments of Handshake types" (5.1), nor of Alert (5.4). */
+  /* "Implementations MUST NOT send zero-length fragments of Handshake types" (5.1), nor of Alert
+  ** (5.4). */
   if (content.alert == TLS_ALERT_NONE && content.n == 0 && content.type != TLS_APPLICATION_DATA) {
     return refuse(TLS_ALERT_UNEXPECTED_MESSAGE, "a record is empty");
   }

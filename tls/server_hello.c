@@ -1,6 +1,6 @@
 /*
-** tls/server_hello.c: ServerHello and HelloRetryRequest: which version, which suite (RFC 8446 4.1.3, 4.1.4; RFC
-** 5246 7.4.1.3).
+** tls/server_hello.c: ServerHello and HelloRetryRequest: which version, which suite (RFC 8446
+** 4.1.3, 4.1.4; RFC 5246 7.4.1.3).
 */
 #include "tlsInt.h"
 
@@ -43,8 +43,8 @@ static tls_alert parse(tls_state *s, tls_bytes body, server_hello *hello) {
       return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server chose a version out of order");
     }
   } else if (legacy > TLS_1_2) {
-    /* "If the version chosen by the server is not supported by the client … the client MUST abort the
-    ** handshake with a "protocol_version" alert" (D.1): 1.3 cannot be chosen so. */
+    /* "If the version chosen by the server is not supported by the client … the client MUST abort
+    ** the handshake with a "protocol_version" alert" (D.1): 1.3 cannot be chosen so. */
     return tls_fail(s, TLS_ALERT_PROTOCOL_VERSION, "the server chose a version out of order");
   }
   if (hello->version < s->hs.config.min_version || hello->version > s->hs.config.max_version) {
@@ -65,8 +65,9 @@ static tls_alert check(tls_state *s, server_hello *hello) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server chose compression");
   }
   if (hello->version == TLS_1_2) {
-    /* "TLS 1.3 clients receiving a ServerHello indicating TLS 1.2 or below MUST check that the last 8
-    ** bytes are not equal to either of these values" (4.1.3). 01 tells of 1.2, 00 of what is older. */
+    /* "TLS 1.3 clients receiving a ServerHello indicating TLS 1.2 or below MUST check that the last
+    ** 8 bytes are not equal to either of these values" (4.1.3). 01 tells of 1.2, 00 of what is
+    ** older. */
     if (s->hs.config.max_version >= TLS_1_3 &&
         memcmp(hello->random.p + 24, downgrade, sizeof downgrade) == 0 &&
         hello->random.p[31] <= 1) {
@@ -123,8 +124,8 @@ static tls_alert retry(tls_state *s, const server_hello *hello, tls_bytes messag
     }
   }
   if ((alert = retry_group(s, &x, &group)) != TLS_ALERT_NONE) return alert;
-  /* "Clients MUST abort the handshake with an "illegal_parameter" alert if the HelloRetryRequest would
-  ** not result in any change in the ClientHello" (4.1.4). */
+  /* "Clients MUST abort the handshake with an "illegal_parameter" alert if the HelloRetryRequest
+  ** would not result in any change in the ClientHello" (4.1.4). */
   if (!group && hs->cookie.n == 0) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "a HelloRetryRequest that changes nothing");
   }
@@ -160,8 +161,8 @@ tls_alert tls_on_server_hello(tls_state *s, tls_bytes body) {
     s->version = TLS_1_3; /* from here on its rules hold (4.1.4) */
     return retry(s, &hello, message);
   }
-  /* "the client MUST check that the cipher suite … is the same as that in the HelloRetryRequest" (4.1.4); so
-  ** is the version (supported_versions there: 4.2.1). */
+  /* "the client MUST check that the cipher suite … is the same as that in the HelloRetryRequest"
+  ** (4.1.4); so is the version (supported_versions there: 4.2.1). */
   if (s->stage == TLS_WAIT_SECOND_HELLO && hello.suite != hs->retry_suite) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "another suite after a HelloRetryRequest");
   }

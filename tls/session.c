@@ -1,9 +1,9 @@
 /*
-** tls/session.c: what is kept of a session, and where it may be offered again (RFC 8446 4.2.11, 4.6.1; RFC 5246
-** 7.4.1.2, RFC 5077).
+** tls/session.c: what is kept of a session, and where it may be offered again (RFC 8446 4.2.11,
+** 4.6.1; RFC 5246 7.4.1.2, RFC 5077).
 **
-** A ticket resumes what was verified under some name, trust and list of protocols. Offered elsewhere it would let
-** one server speak for another, so each session carries a hash of these.
+** A ticket resumes what was verified under some name, trust and list of protocols. Offered
+** elsewhere it would let one server speak for another, so each session carries a hash of these.
 */
 #include "tlsInt.h"
 
@@ -39,7 +39,8 @@ void tls_session_keep(tls_state *s, const uint8_t *secret, size_t n, uint32_t li
   session->suite = s->suite->code;
   memcpy(session->secret, secret, n);
   session->secret_size = n;
-  /* "Clients MUST NOT cache tickets for longer than 7 days, regardless of the ticket_lifetime" (4.6.1). */
+  /* "Clients MUST NOT cache tickets for longer than 7 days, regardless of the ticket_lifetime"
+  ** (4.6.1). */
   session->lifetime = lifetime < 604800 ? lifetime : 604800;
   session->received = s->now;
   memcpy(session->binding, s->binding, sizeof session->binding);

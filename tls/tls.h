@@ -1,6 +1,6 @@
 /*
-** tls/tls.h: a TLS client (1.3 and 1.2) and the certificates that it trusts. Bytes in, bytes out: no socket, no
-** allocation, no file, no clock; what it needs of these the caller gives.
+** tls/tls.h: a TLS client (1.3 and 1.2) and the certificates that it trusts. Bytes in, bytes out:
+** no socket, no allocation, no file, no clock; what it needs of these the caller gives.
 **
 **     tls_trust_init(&trust, anchors, 256, bytes, sizeof bytes);
 **     tls_trust_add_pem(&trust, pem, pem_size);                  // once a process
@@ -11,18 +11,19 @@
 **       while ((p = tls_output(&client, &n)) != NULL) tls_sent(&client, send(fd, p, n));
 **       switch (tls_receive(&client, in, have, &got)) {           // opens one record in place
 **         case TLS_MORE: read up to got.need bytes into in; continue;
-**         case TLS_CONNECTED: tls_seal(&client, request, size, out, sizeof out, &n); send what tls_output
-**           has (it was made before), then out …
+**         case TLS_CONNECTED: tls_seal(&client, request, size, out, sizeof out, &n);
+**           send what tls_output has (it was made before), then out …
 **         case TLS_DATA: got.data, got.size …; then drop got.used bytes of in
 **
 ** Conventions, stated once:
 **
-**   Memory     Contexts and buffers are the caller's, of the sizes given here. A client holds secrets:
-**              tls_clear wipes them.
-**   Errors     A protocol error is the alert that is sent. After the first failure a client stays failed:
-**              tls_failure tells it, the alert waits in tls_output, nothing more is opened or sealed.
-**   Trust      No switch skips the check of the certificate or of the name. A pin replaces the chain of
-**              issuers, and nothing else.
+**   Memory     Contexts and buffers are the caller's, of the sizes given here. A client holds
+**              secrets: tls_clear wipes them.
+**   Errors     A protocol error is the alert that is sent. After the first failure a client stays
+**              failed: tls_failed tells it, the alert waits in tls_output, nothing more is opened,
+**              sealed or resumed.
+**   Trust      No switch skips the check of the certificate or of the name. A pin replaces the chain
+**              of issuers, and nothing else.
 **   Lending    Plaintext is lent in the caller's own input buffer, where its record stood.
 */
 #ifndef TLS_TLS_H
@@ -33,7 +34,7 @@
 
 #include "../crypto/crypto.h"
 
-/* ---- Alerts and failures (alert.c) ------------------------------------------------------------- */
+/* ---- Alerts and failures (alert.c) ----------------------------------------------------------- */
 
 /* RFC 8446 6. The numbers are those of the wire; TLS_ALERT_NONE is none of them. */
 typedef enum tls_alert {
@@ -101,7 +102,8 @@ typedef struct tls_trust {
   size_t anchor_count, anchor_max;
   uint8_t *bytes; /* the caller's; certificates are copied here */
   size_t used, size;
-  /* SHA-256 of itself and of the certificate that was added, from zeros on: sessions are bound to it. */
+  /* SHA-256 of itself and of the certificate that was added, from zeros on: sessions are bound to
+  ** it. */
   uint8_t identity[32];
   const uint8_t (*pins)[TLS_SPKI_HASH]; /* SHA-256 of the SPKI of a leaf that is trusted */
   size_t pin_count;
@@ -181,11 +183,11 @@ ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsi
 /* The SHA-256 that a pin is compared with. ECR_INVALID where der is no certificate. */
 ecr_status tls_spki_hash(const uint8_t *der, size_t n, uint8_t hash[TLS_SPKI_HASH]);
 
-/* ---- Sessions (session.c) --------------------------------------------------------------------------- */
+/* ---- Sessions (session.c) -------------------------------------------------------------------- */
 
-/* What resumes: a ticket and its secret, with the name, ALPN and trust that it was got under; offered only where
-** these are the same. Plain data without pointers: the caller keeps and copies it, and wipes it
-** (ecr_wipe). used: 0 where there is none. */
+/* What resumes: a ticket and its secret, with the name, ALPN and trust that it was got under;
+** offered only where these are the same. Plain data without pointers: the caller keeps and copies
+** it, and wipes it (ecr_wipe). used: 0 where there is none. */
 #define TLS_TICKET_MAX 4096 /* longer ones are not kept */
 typedef struct tls_session {
   int used;
@@ -201,7 +203,7 @@ typedef struct tls_session {
   uint8_t ticket[TLS_TICKET_MAX];
 } tls_session;
 
-/* ---- The client (client.c and a file for each part) ---------------------------------------------------- */
+/* ---- The client (client.c and a file for each part) ------------------------------------------ */
 
 #define TLS_RECORD_MAX (5 + 16384 + 256) /* bytes of the longest record on the wire */
 #define TLS_PLAIN_MAX 16384
@@ -229,20 +231,21 @@ typedef struct tls_config {
   void *random_context;
 } tls_config;
 
-/* Begins: tls_output then has the ClientHello. config's strings, trust and work live until the handshake is over
-** (trust and config no longer); work until tls_clear. ECR_INVALID: no name, no trust, work too small, or a
-** version that is not there. */
+/* Begins: tls_output then has the ClientHello. config's strings, trust and work live until the
+** handshake is over (trust and config no longer); work until tls_clear. ECR_INVALID: no name, no
+** trust, work too small, a version that is not there, ALPN's names not of 1 to 255 bytes.
+** ECR_NOT_FOUND: no random bytes. */
 ecr_status tls_start(tls_client *client, const tls_config *config, uint8_t *work, size_t work_size);
 void tls_clear(tls_client *client);
 
-/* Every protected record, the handshake's too, is sealed and opened by these instead of the automatic choice:
-** each may be NULL. Before tls_start's first output is taken; ECR_INVALID after it, or where an entry is of another
-** cipher than its place. Trust is decided without them: a hostile cipher can break the connection and
-** nothing more. */
+/* Every protected record, the handshake's too, is sealed and opened by these instead of the
+** automatic choice: each may be NULL; they live until tls_clear. Before tls_start's first output is taken; ECR_INVALID after
+** it, or where an entry is of another cipher than its place. Trust is decided without them: a
+** hostile cipher can break the connection and nothing more. */
 ecr_status tls_use_aead(tls_client *client, const ecr_aead *const aeads[ECR_CIPHERS]);
 
-/* What is to be sent now, in order, or NULL where there is nothing; it stays until tls_sent says how much went
-** out. */
+/* What is to be sent now, in order, or NULL where there is nothing; it stays until tls_sent says
+** how much went out. */
 const uint8_t *tls_output(tls_client *client, size_t *n);
 void tls_sent(tls_client *client, size_t n);
 
@@ -268,11 +271,11 @@ tls_status tls_receive(tls_client *client, uint8_t *in, size_t n, tls_received *
 /* The transport ended: TLS_END after close_notify, else TLS_FAILED, as data may be missing. */
 tls_status tls_receive_end(tls_client *client);
 
-/* Makes one record of n bytes, 1 to TLS_PLAIN_MAX: *written bytes in out, n + TLS_OVERHEAD at most. data may be
-** out + TLS_SEAL_OFFSET, so that nothing is moved. Where the keys' limit is near, the update waits in tls_output and
-** goes first: what tls_output has and what tls_seal made leave in the order in which they were made.
-** ECR_INVALID before TLS_CONNECTED, after tls_close or a failure; ECR_SHORT; ECR_TOO_LONG beyond
-** TLS_PLAIN_MAX. */
+/* Makes one record of n bytes, 1 to TLS_PLAIN_MAX: *written bytes in out, n + TLS_OVERHEAD at most.
+** data may be out + TLS_SEAL_OFFSET, so that nothing is moved. Where the keys' limit is near, the
+** update waits in tls_output and goes first: what tls_output has and what tls_seal made leave in
+** the order in which they were made. ECR_INVALID before TLS_CONNECTED, after tls_close or a
+** failure; ECR_SHORT; ECR_TOO_LONG beyond TLS_PLAIN_MAX. */
 #define TLS_SEAL_OFFSET 5 /* 13 for AES-GCM in TLS 1.2: tls_seal_offset tells */
 size_t tls_seal_offset(const tls_client *client);
 ecr_status tls_seal(tls_client *client, const uint8_t *data, size_t n, uint8_t *out,
@@ -281,7 +284,8 @@ ecr_status tls_seal(tls_client *client, const uint8_t *data, size_t n, uint8_t *
 /* close_notify: to tls_output. Data may still be received. */
 void tls_close(tls_client *client);
 
-/* Asks both sides for new keys (1.3's KeyUpdate; nothing in 1.2). One request is outstanding at a time. */
+/* Asks both sides for new keys (1.3's KeyUpdate; nothing in 1.2). One request is outstanding at a
+** time. */
 ecr_status tls_update_keys(tls_client *client);
 
 tls_failure tls_failed(const tls_client *client);
@@ -297,8 +301,8 @@ typedef struct tls_agreed {
 } tls_agreed;
 void tls_agreed_get(const tls_client *client, tls_agreed *agreed);
 
-/* Copies the newest session that the server gave; 0 where it gave none since the last call. Tickets come at any time
-** after TLS_CONNECTED. */
+/* Copies the newest session that the server gave; 0 where it gave none since the last call. Tickets
+** come at any time after TLS_CONNECTED. */
 int tls_session_get(tls_client *client, tls_session *session);
 
 #endif

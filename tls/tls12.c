@@ -1,5 +1,6 @@
 /*
-** tls/tls12.c: TLS 1.2's messages after the ServerHello (RFC 5246 7.4, RFC 8422 5, RFC 7627, RFC 5746).
+** tls/tls12.c: TLS 1.2's messages after the ServerHello (RFC 5246 7.4, RFC 8422 5, RFC 7627, RFC
+** 5746).
 */
 #include "tlsInt.h"
 
@@ -7,8 +8,8 @@ static tls_alert unreadable(tls_state *s, const char *reason) {
   return tls_fail(s, TLS_ALERT_DECODE_ERROR, reason);
 }
 
-/* RFC 5746 3.4: "verify that the length of the "renegotiated_connection" field is zero"; a server without the
-** extension could be made to continue somebody else's handshake. */
+/* RFC 5746 3.4: "verify that the length of the "renegotiated_connection" field is zero"; a server
+** without the extension could be made to continue somebody else's handshake. */
 static tls_alert check_renegotiation(tls_state *s, const tls_extensions *x) {
   const tls_bytes info = x->body[TLS_EXT_RENEGOTIATION_INFO];
   if (!tls_has(x->present, TLS_EXT_RENEGOTIATION_INFO)) {
@@ -20,7 +21,8 @@ static tls_alert check_renegotiation(tls_state *s, const tls_extensions *x) {
   return TLS_ALERT_NONE;
 }
 
-/* RFC 8422 5.1.2: "If the Supported Point Formats Extension is sent, it MUST contain the value 0". */
+/* RFC 8422 5.1.2: "If the Supported Point Formats Extension is sent, it MUST contain the value 0".
+** */
 static tls_alert check_formats(tls_state *s, const tls_extensions *x) {
   if (!tls_has(x->present, TLS_EXT_EC_POINT_FORMATS)) return TLS_ALERT_NONE;
   tls_reader r = tls_reader_of(x->body[TLS_EXT_EC_POINT_FORMATS]);
@@ -113,7 +115,8 @@ tls_alert tls12_on_certificate(tls_state *s, tls_bytes body) {
   return TLS_ALERT_NONE;
 }
 
-/* RFC 8422 5.4: curve_type, the named curve, the point; then the signature over both randoms and them. */
+/* RFC 8422 5.4: curve_type, the named curve, the point; then the signature over both randoms and
+** them. */
 tls_alert tls12_on_key_exchange(tls_state *s, tls_bytes body) {
   tls_handshake *hs = &s->hs;
   uint8_t content[64 + 4 + 255], premaster[TLS_SECRET_MAX];
@@ -225,8 +228,8 @@ tls_alert tls12_on_change(tls_state *s, tls_bytes body) {
   return TLS_ALERT_NONE;
 }
 
-/* What resumes this session: a new ticket, the one that did so now, or the server's id for it. "An upper limit of 24
-** hours is suggested" (RFC 5246 F.1.4). */
+/* What resumes this session: a new ticket, the one that did so now, or the server's id for it. "An
+** upper limit of 24 hours is suggested" (RFC 5246 F.1.4). */
 static void keep_session(tls_state *s) {
   const int64_t received = s->ticket.received;
   const uint32_t lifetime = s->ticket.lifetime;

@@ -30,9 +30,9 @@ static tls_alert take_session(tls_state *s, const tls_extensions *x) {
   tls_reader r = tls_reader_of(x->body[TLS_EXT_PRE_SHARED_KEY]);
   const uint32_t identity = tls_read(&r, 2);
   if (!tls_read_done(&r)) return unreadable(s, "a chosen session that cannot be read");
-  /* "Clients MUST verify that the server's selected_identity is within the range supplied by the client,
-  ** that the server selected a cipher suite indicating a Hash associated with the PSK, and that a server
-  ** "key_share" extension is present if required". */
+  /* "Clients MUST verify that the server's selected_identity is within the range supplied by the
+  ** client, that the server selected a cipher suite indicating a Hash associated with the PSK, and
+  ** that a server "key_share" extension is present if required". */
   if (identity != 0 || !hs->session || tls_suite_find(hs->session->suite)->hash != s->suite->hash) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server resumes what was not offered");
   }
@@ -53,7 +53,8 @@ tls_alert tls13_start(tls_state *s, const tls_extensions *x) {
   const uint32_t group = tls_read(&r, 2);
   const tls_bytes share = tls_read_vector(&r, 2, 1);
   if (!tls_read_done(&r)) return unreadable(s, "a key share that cannot be read");
-  /* "the selected group … MUST be" one of ours; after a HelloRetryRequest the one that it named (4.2.8). */
+  /* "the selected group … MUST be" one of ours; after a HelloRetryRequest the one that it named
+  ** (4.2.8). */
   if (group != hs->group->code) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "a key share of a group that was not offered");
   }
@@ -124,8 +125,8 @@ tls_alert tls13_on_certificate(tls_state *s, tls_bytes body) {
     if (alert != TLS_ALERT_NONE) return tls_fail(s, alert, reason);
     chain[n++] = certificate;
   }
-  /* "If the server supplies an empty Certificate message, the client MUST abort the handshake with a
-  ** "decode_error" alert" (4.4.2.4). */
+  /* "If the server supplies an empty Certificate message, the client MUST abort the handshake with
+  ** a "decode_error" alert" (4.4.2.4). */
   if (n == 0) return unreadable(s, "the server sends no certificate");
   return tls_peer_chain(s, chain, n);
 }
@@ -215,8 +216,9 @@ tls_alert tls13_on_update(tls_state *s, tls_bytes body) {
     return tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "the cipher is not there any more");
   }
   s->update_asked = 0;
-  /* "then the receiver MUST send a KeyUpdate of its own with request_update set to "update_not_requested"
-  ** prior to sending its next Application Data record" (4.6.3); one answers all that came before it left. */
+  /* "then the receiver MUST send a KeyUpdate of its own with request_update set to
+  ** "update_not_requested" prior to sending its next Application Data record" (4.6.3); one answers
+  ** all that came before it left. */
   if (body.p[0] == 0 || s->closed || s->update_waits) return TLS_ALERT_NONE;
   return tls_send_update(s, 0);
 }

@@ -1,5 +1,6 @@
 /*
-** tls/tlsInt.h: what the files of tls/ share beside tls.h; a bannered block for each file or group of files.
+** tls/tlsInt.h: what the files of tls/ share beside tls.h; a bannered block for each file or group
+** of files.
 */
 #ifndef TLS_TLS_INT_H
 #define TLS_TLS_INT_H
@@ -9,7 +10,7 @@
 #include "tls.h"
 #include "x509Int.h"
 
-/* ---- Bytes of the wire (RFC 8446 3) -------------------------------------------------------------- */
+/* ---- Bytes of the wire (RFC 8446 3) ---------------------------------------------------------- */
 
 /* Sticky: after a field that is not there all reads give 0 and nothing; bad is tested once. */
 typedef struct tls_reader {
@@ -87,7 +88,7 @@ static inline void tls_write_close(tls_writer *w, size_t from, size_t width) {
   for (size_t i = 0; i < width; i++) w->p[from - 1 - i] = (uint8_t)(n >> (8 * i));
 }
 
-/* ---- What is spoken: suites and groups (suite.c, group.c) ------------------------------------------ */
+/* ---- What is spoken: suites and groups (suite.c, group.c) ------------------------------------ */
 
 #define TLS_1_2 0x0303
 #define TLS_1_3 0x0304
@@ -121,7 +122,7 @@ typedef struct tls_group {
 const tls_group *tls_group_find(uint32_t code);
 const tls_group *tls_group_offer(int i); /* in order of preference */
 
-/* ---- The transcript (transcript.c; RFC 8446 4.4.1) -------------------------------------------------- */
+/* ---- The transcript (transcript.c; RFC 8446 4.4.1) ------------------------------------------- */
 
 typedef struct tls_transcript {
   const ecr_hash *hash;
@@ -134,7 +135,7 @@ void tls_transcript_add(tls_transcript *t, tls_bytes message);
 void tls_transcript_retry(tls_transcript *t);
 void tls_transcript_digest(const tls_transcript *t, uint8_t *out);
 
-/* ---- Keys (keys.c; RFC 8446 7, RFC 5246 6.3 and 8.1) ------------------------------------------------- */
+/* ---- Keys (keys.c; RFC 8446 7, RFC 5246 6.3 and 8.1) ----------------------------------------- */
 
 /* One direction's records. aead is NULL where they are in the clear. */
 typedef struct tls_protection {
@@ -183,7 +184,8 @@ typedef struct tls12_keys {
   uint8_t client_key[32], server_key[32], client_iv[ECR_NONCE], server_iv[ECR_NONCE];
 } tls12_keys;
 
-/* session: the transcript's hash for an extended master secret (RFC 7627 4), NULL for the old one. */
+/* session: the transcript's hash for an extended master secret (RFC 7627 4), NULL for the old one.
+** */
 void tls12_master(const ecr_hash *hash, const uint8_t *premaster, size_t n, const uint8_t *session,
                   const uint8_t client_random[32], const uint8_t server_random[32],
                   uint8_t master[TLS12_MASTER]);
@@ -193,7 +195,7 @@ void tls12_key_block(const tls_suite *suite, size_t key_size, const uint8_t mast
 void tls12_finished(const ecr_hash *hash, const uint8_t master[TLS12_MASTER], const char *label,
                     const uint8_t *transcript, uint8_t out[TLS12_VERIFY]);
 
-/* ---- Records (record.c; RFC 8446 5, RFC 5246 6.2) ---------------------------------------------------- */
+/* ---- Records (record.c; RFC 8446 5, RFC 5246 6.2) -------------------------------------------- */
 
 enum { TLS_CHANGE_CIPHER_SPEC = 20, TLS_ALERT = 21, TLS_HANDSHAKE = 22, TLS_APPLICATION_DATA = 23 };
 
@@ -220,7 +222,7 @@ size_t tls_record_after(const tls_protection *p);
 ecr_status tls_record_seal(tls_protection *p, int type, const uint8_t *data, size_t n, uint8_t *out,
                            size_t out_size, size_t *written);
 
-/* ---- Extensions (extension.c; RFC 8446 4.2) ----------------------------------------------------------- */
+/* ---- Extensions (extension.c; RFC 8446 4.2) -------------------------------------------------- */
 
 /* In the order of our ClientHello. */
 typedef enum tls_ext {
@@ -269,7 +271,7 @@ int tls_extension_find(tls_bytes block, tls_ext ext, tls_bytes *body);
 tls_alert tls_extensions_read(tls_bytes block, unsigned in, uint32_t offered, tls_extensions *out,
                               const char **reason);
 
-/* ---- The client (client.c, flow.c, hello.c, server_hello.c, tls13.c, tls12.c, session.c) --------------- */
+/* ---- The client (client.c, flow.c, hello.c, server_hello.c, tls13.c, tls12.c, session.c) ----- */
 
 enum {
   TLS_HELLO_REQUEST = 0,
@@ -380,8 +382,8 @@ static inline tls_state *tls_state_of(tls_client *client) {
 
 /* Notes the failure, sends its alert, wipes the keys; gives alert back. */
 tls_alert tls_fail(tls_state *s, tls_alert alert, const char *reason);
-/* Wipes keys and sessions: nothing is opened or sealed from here on, and "any connection terminated with a fatal alert
-** MUST NOT be resumed" (RFC 5246 7.2.2). */
+/* Wipes keys and sessions: nothing is opened or sealed from here on, and "any connection terminated
+** with a fatal alert MUST NOT be resumed" (RFC 5246 7.2.2). */
 void tls_forget(tls_state *s);
 /* Queues a record; a failure where there is no room. */
 tls_alert tls_send(tls_state *s, int type, const uint8_t *p, size_t n);
@@ -398,7 +400,8 @@ tls_alert tls_draw(tls_state *s, void *out, size_t n);
 tls_alert tls_group_start(tls_state *s, const tls_group *group);
 tls_alert tls_group_agree(tls_state *s, tls_bytes share, uint8_t secret[TLS_SECRET_MAX]);
 
-/* hello.c: a ClientHello from what is in hs, the binder too; how long, or 0 where there is no room. */
+/* hello.c: a ClientHello from what is in hs, the binder too; how long, or 0 where there is no room.
+** */
 size_t tls_hello_make(tls_state *s, uint8_t *out, size_t size);
 /* Whether a SignatureScheme is in it. */
 int tls_scheme_offered(const tls_state *s, uint32_t scheme);
@@ -429,8 +432,8 @@ tls_alert tls12_on_change(tls_state *s, tls_bytes body);
 tls_alert tls12_on_finished(tls_state *s, tls_bytes body);
 tls_alert tls12_on_hello_request(tls_state *s, tls_bytes body);
 
-/* peer.c: what both versions ask of the server: its chain, whose leaf's key is kept; a signature by that key;
-** the answer to ALPN and to the server's name; that verify_data is what it should be. */
+/* peer.c: what both versions ask of the server: its chain, whose leaf's key is kept; a signature by
+** that key; the answer to ALPN and to the server's name; that verify_data is what it should be. */
 tls_alert tls_peer_chain(tls_state *s, const tls_bytes *chain, size_t n);
 tls_alert tls_peer_signature(tls_state *s, uint32_t scheme, const uint8_t *message, size_t n,
                              tls_bytes signature);

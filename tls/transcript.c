@@ -12,8 +12,8 @@ void tls_transcript_add(tls_transcript *t, tls_bytes message) {
   t->hash->update(&t->context, message.p, message.n);
 }
 
-/* "the value of ClientHello1 is replaced with a special synthetic handshake message of handshake type
-** "message_hash" containing Hash(ClientHello1)". */
+/* "the value of ClientHello1 is replaced with a special synthetic handshake message of handshake
+** type "message_hash" containing Hash(ClientHello1)". */
 void tls_transcript_retry(tls_transcript *t) {
   uint8_t message[4 + ECR_HASH_MAX] = {TLS_MESSAGE_HASH, 0, 0, (uint8_t)t->hash->size};
   t->hash->digest(&t->context, message + 4);

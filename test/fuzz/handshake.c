@@ -1,9 +1,10 @@
 /*
-** handshake.c: a server's messages in the clear. The cipher is one that does nothing, certificates and signatures are
-** right where their last byte is even, and a Finished of zeros that stands first in its record is made right: so
-** mutations reach what is behind keys.
+** handshake.c: a server's messages in the clear. The cipher is one that does nothing, certificates
+** and signatures are right where their last byte is even, and a Finished of zeros that stands first
+** in its record is made right: so mutations reach what is behind keys.
 **
-** The input: a byte that chooses the configuration, then records, each a type, two bytes of length, the content.
+** The input: a byte that chooses the configuration, then records, each a type, two bytes of length,
+** the content.
 */
 #include <stdlib.h>
 
@@ -37,7 +38,7 @@ ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsi
   return ECR_OK;
 }
 
-/* ---- A cipher that does nothing --------------------------------------------------------------------------- */
+/* ---- A cipher that does nothing -------------------------------------------------------------- */
 
 static ecr_status null_init(ecr_aead_context *context, const uint8_t *key) {
   (void)context;
@@ -78,7 +79,7 @@ static const ecr_aead aes128 = NULL_AEAD("aes128gcm", 16), aes256 = NULL_AEAD("a
                       chacha = NULL_AEAD("chacha20poly1305", 32);
 static const ecr_aead *const aeads[ECR_CIPHERS] = {&aes128, &aes256, &chacha};
 
-/* ---- One connection --------------------------------------------------------------------------------------- */
+/* ---- One connection -------------------------------------------------------------------------- */
 
 static tls_client client;
 static uint8_t work[TLS_WORK], record[TLS_RECORD_MAX];
@@ -90,7 +91,8 @@ static ecr_status draw(void *context, void *out, size_t n) {
   return ECR_OK;
 }
 
-/* The verify_data of a Finished of zeros, where one stands first in the record and is waited for. */
+/* The verify_data of a Finished of zeros, where one stands first in the record and is waited for.
+** */
 static void put_finished_right(tls_state *s, uint8_t *p, size_t n) {
   static const uint8_t zeros[TLS_SECRET_MAX];
   uint8_t digest[ECR_HASH_MAX];

@@ -1,9 +1,10 @@
 /*
-** record.c: raw bytes, in pieces, to a client that waits for a ServerHello, or that is connected, with keys that are
-** known: a record of the input that opens was sealed by us.
+** record.c: raw bytes, in pieces, to a client that waits for a ServerHello, or that is connected,
+** with keys that are known: a record of the input that opens was sealed by us.
 **
-** The input: a byte that chooses (0: no keys; TLS 1.2 and 1.3; the cipher), one for the size of pieces, then what is
-** received. A record whose type has its top bit set is sealed here first, so that mutations reach what is within.
+** The input: a byte that chooses (0: no keys; TLS 1.2 and 1.3; the cipher), one for the size of
+** pieces, then what is received. A record whose type has its top bit set is sealed here first, so
+** that mutations reach what is within.
 */
 #include <stdlib.h>
 

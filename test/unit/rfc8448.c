@@ -1,19 +1,21 @@
 /*
-** RFC 8448's traces, byte for byte: every section of every file tls13/(name).vec below $EDB_VECTORS, by what
-** it holds, whatever its name.
+** RFC 8448's traces, byte for byte: every section of every file tls13/(name).vec below
+** $EDB_VECTORS, by what it holds, whatever its name.
 **
-** Each section is gone through twice. First the key schedule, the transcript and the records alone, all
-** of them, early data and its end too. Then by the client itself, as a program would use it: its random bytes
-** come from the section's pool, and every record that it sends is compared with the section's.
+** Each section is gone through twice. First the key schedule, the transcript and the records alone,
+** all of them, early data and its end too. Then by the client itself, as a program would use it:
+** its random bytes come from the section's pool, and every record that it sends is compared with
+** the section's.
 **
-** Compared of the ClientHello are its random, session id and key share; the rest is the section's (the traces
-** offer what edb does not, in another order): tls_hello_make is defined here, in place of hello.c's. So are the
-** two that judge certificates, whose RSA-1024 keys edb refuses: by libcrypto, whose answer must be yes, over the
-** very bytes that the section says are signed.
+** Compared of the ClientHello are its random, session id and key share; the rest is the section's
+** (the traces offer what edb does not, in another order): tls_hello_make is defined here, in place
+** of hello.c's. So are the two that judge certificates, whose RSA-1024 keys edb refuses: by
+** libcrypto, whose answer must be yes, over the very bytes that the section says are signed.
 **
-** Not compared, as edb does otherwise on purpose: the client's second flight where the section signs with a
-** client's certificate (edb sends an empty one) or ends early data (edb sends none). Where a server answers
-** extensions that edb cannot offer (raw public keys), the client must refuse.
+** Not compared, as edb does otherwise on purpose: the client's second flight where the section
+** signs with a client's certificate (edb sends an empty one) or ends early data (edb sends none).
+** Where a server answers extensions that edb cannot offer (raw public keys), the client must
+** refuse.
 */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,7 +23,7 @@
 #include "primitives.h"
 #include "tls/tlsInt.h"
 
-/* ---- A section of a file --------------------------------------------------------------------------- */
+/* ---- A section of a file --------------------------------------------------------------------- */
 
 #define FIELDS 48
 #define FIELD_MAX 2048
@@ -74,7 +76,7 @@ static void add_field(char *line) {
   if (*value == '\n' || *value == '\r' || *value == 0) trace.count++; /* else it is text */
 }
 
-/* ---- Hellos -------------------------------------------------------------------------------------------- */
+/* ---- Hellos ---------------------------------------------------------------------------------- */
 
 typedef struct hello {
   tls_bytes message, random, session_id, extensions;
@@ -104,7 +106,8 @@ static tls_bytes without_header(const char *key) {
   return record.n > TLS_HEADER ? (tls_bytes){record.p + TLS_HEADER, record.n - TLS_HEADER} : record;
 }
 
-/* The share's bytes in a ServerHello (skip 4: group, size) or in a ClientHello (skip 6: the list's too). */
+/* The share's bytes in a ServerHello (skip 4: group, size) or in a ClientHello (skip 6: the list's
+** too). */
 static tls_bytes share_of(const hello *h, size_t skip) {
   tls_bytes body = {NULL, 0};
   CHECK(tls_extension_find(h->extensions, TLS_EXT_KEY_SHARE, &body) && body.n > skip);
@@ -128,7 +131,7 @@ static const uint8_t *psk(void) {
   return NULL;
 }
 
-/* ---- What the client is given in place of its own ------------------------------------------------------ */
+/* ---- What the client is given in place of its own -------------------------------------------- */
 
 static size_t pool_used;
 static int draws, hellos;
@@ -237,7 +240,7 @@ ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsi
   return CHECK_INT(right, 1) ? ECR_OK : ECR_REFUSED;
 }
 
-/* ---- The schedule alone ----------------------------------------------------------------------------------- */
+/* ---- The schedule alone ---------------------------------------------------------------------- */
 
 static const char *const flight[] = {"Message_EncryptedExtensions", "Message_CertificateRequest",
                                      "Message_Server_Certificate",
@@ -354,7 +357,8 @@ static void schedule(void) {
   CHECK_INT(tls13_protect(&client, aead, hash, c), ECR_OK);
   CHECK_INT(tls13_protect(&server, aead, hash, s), ECR_OK);
 
-  /* The server's flight: its Finished; sealed, and but for the CCS that may stand before it compared. */
+  /* The server's flight: its Finished; sealed, and but for the CCS that may stand before it
+  ** compared. */
   const size_t last = get("Message_Server_Finished").n;
   size_t n = 0, joined_size = join_flight(joined);
   uint8_t record[FIELD_MAX];
@@ -399,7 +403,7 @@ static void schedule(void) {
   tls_protect_clear(&server);
 }
 
-/* ---- The client ------------------------------------------------------------------------------------------- */
+/* ---- The client ------------------------------------------------------------------------------ */
 
 static tls_client client;
 static uint8_t work[TLS_WORK], in[2 * FIELD_MAX];
@@ -527,7 +531,7 @@ static void play(void) {
   tls_clear(&client);
 }
 
-/* ---- Files -------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static int sections;
 

@@ -1,11 +1,11 @@
 /*
-** What a client does beside the handshake's order (tls_handshake.c): what its configuration asks for, resumption, the
-** end of a connection, sizes, new keys.
+** What a client does beside the handshake's order (tls_handshake.c): what its configuration asks
+** for, resumption, the end of a connection, sizes, new keys.
 */
 #include "tls/tlsInt.h"
 #include "tls_script.h"
 
-/* ---- What depends on the configuration -------------------------------------------------------------------- */
+/* ---- What depends on the configuration ------------------------------------------------------- */
 
 static void configurations(void) {
   tls_config config = base();
@@ -67,7 +67,7 @@ static void refused_configurations(void) {
   CHECK_INT(tls_start(&client, &good, work, sizeof work - 1), ECR_INVALID);
 }
 
-/* ---- Resumption ------------------------------------------------------------------------------------------ */
+/* ---- Resumption ------------------------------------------------------------------------------ */
 
 static void resumption(void) {
   static const char *const others[] = {"other", NULL};
@@ -120,7 +120,8 @@ static void resumption(void) {
   run(&again, &c[3]);
 }
 
-/* What fails leaves nothing to resume: by our alert, by the server's, in the record that ends the handshake. */
+/* What fails leaves nothing to resume: by our alert, by the server's, in the record that ends the
+** handshake. */
 static void no_session_of_failures(void) {
   static const script failures[] = {
       {TO("ours", GOOD "T|S", TLS_ALERT_UNEXPECTED_MESSAGE)},
@@ -136,7 +137,8 @@ static void no_session_of_failures(void) {
   }
 }
 
-/* TLS 1.2: by ticket and by id, which the server may decline, but may not turn into another session. */
+/* TLS 1.2: by ticket and by id, which the server may decline, but may not turn into another
+** session. */
 static void resumption_12(void) {
   static const char *const hellos[] = {"00230000", NULL}, *const ids[] = {NULL, "0102030405060708"};
   static const char *const firsts[] = {"hcxo|?=t|sf|<", "hcxo|?=sf|<"};
@@ -221,7 +223,7 @@ static void identities(void) {
   CHECK_BYTES(roots.identity, 32, before.identity, 32);
 }
 
-/* ---- The end, new keys, the limit ------------------------------------------------------------------------- */
+/* ---- The end, new keys, the limit ------------------------------------------------------------ */
 
 static void connect_to(const script *s) {
   const tls_config config = base();
@@ -423,6 +425,57 @@ static void own_cipher(void) {
   tls_clear(&client);
 }
 
+/* ---- A hostile cipher: it may break the connection, and nothing more ------------------------- */
+
+static int forgery; /* 0: zeros; 1: ones; 2: a flight of its own, whose signature is nobody's */
+
+static ecr_status forge_open(ecr_aead_context *context, const uint8_t nonce[ECR_NONCE],
+                             const uint8_t *aad, size_t aad_size, const uint8_t *in, size_t n,
+                             uint8_t *out, size_t out_size) {
+  static const char flight[] =
+      "0800000200000b00000c0000000800000341424300000f0000080403000401020304"
+      "14000020";
+  (void)context;
+  (void)nonce;
+  (void)aad;
+  (void)aad_size;
+  (void)in;
+  (void)n;
+  opened++;
+  memset(out, forgery == 1 ? 0xff : 0, out_size);
+  const bytes forged = hex(flight);
+  if (forgery == 2 && out_size > forged.n + 33) {
+    memcpy(out, forged.p, forged.n);
+    out[forged.n + 32] = 22; /* the type, behind a Finished of zeros */
+  }
+  return ECR_OK;
+}
+
+static void hostile_cipher(void) {
+  static const tls_alert expected[] = {TLS_ALERT_UNEXPECTED_MESSAGE, TLS_ALERT_UNEXPECTED_MESSAGE,
+                                       TLS_ALERT_DECRYPT_ERROR};
+  static const ecr_aead hostile = {"aes128gcm", "hostile",  16,         ECR_AEAD_CONTEXT,
+                                   count_init,  count_seal, forge_open, count_clear};
+  const ecr_aead *const aeads[ECR_CIPHERS] = {&hostile};
+  const script good = {TO("a good one", GOOD, TLS_ALERT_NONE)};
+  const tls_config config = base();
+  inner = ecr_aead_get(ECR_AES_128_GCM, NULL);
+  use_aeads = aeads;
+  for (forgery = 0; forgery < 3; forgery++) {
+    opened = 0;
+    start(&good, &config);
+    for (const char *p = "H|!ECVF|"; *p && last != TLS_FAILED; p++) {
+      step(&peer_server, *p);
+      deliver(&peer_server);
+    }
+    CHECK_INT(opened, 1);
+    CHECK_INT(connections, 0);
+    CHECK_INT(tls_failed(&client).alert, expected[forgery]);
+    tls_clear(&client);
+  }
+  use_aeads = NULL;
+}
+
 /* No secret is left: neither in the client nor in its work. */
 static void wiped(void) {
   const script good = {TO("a good one", GOOD, TLS_ALERT_NONE)};
@@ -458,6 +511,7 @@ int main(void) {
   updates();
   limits();
   own_cipher();
+  hostile_cipher();
   wiped();
   return unit_done("tls_client");
 }

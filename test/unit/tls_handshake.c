@@ -1,11 +1,11 @@
 /*
-** The client's handshake against a server that is told what to send: the good orders, and each defect that is
-** to be refused, with the alert that must be sent for it. A row of a table is a server; tls_script.h has the letters
-** of its steps.
+** The client's handshake against a server that is told what to send: the good orders, and each
+** defect that is to be refused, with the alert that must be sent for it. A row of a table is a
+** server; tls_script.h has the letters of its steps.
 */
 #include "tls_script.h"
 
-/* ---- TLS 1.3 ------------------------------------------------------------------------------------------------ */
+/* ---- TLS 1.3 --------------------------------------------------------------------------------- */
 
 static const script scripts[] = {
     {TO("a good one", GOOD, TLS_ALERT_NONE)},
@@ -132,10 +132,12 @@ static const script scripts[] = {
 
     /* The end. */
     {TO("a fatal alert", GOOD "X", TLS_ALERT_HANDSHAKE_FAILURE)},
+    {TO("an alert of 255", "e", TLS_ALERT_ILLEGAL_PARAMETER)},
+    {TO("an alert of 255 when connected", GOOD "e", TLS_ALERT_ILLEGAL_PARAMETER)},
     {TO("close_notify during the handshake", "H|!EN", TLS_ALERT_CLOSE_NOTIFY)},
 };
 
-/* ---- TLS 1.2 -------------------------------------------------------------------------------------------------- */
+/* ---- TLS 1.2 --------------------------------------------------------------------------------- */
 
 static const script scripts12[] = {
     {TO("a good one", GOOD12, TLS_ALERT_NONE)},

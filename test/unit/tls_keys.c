@@ -1,6 +1,7 @@
 /*
-** Key schedules: TLS 1.3's against libcrypto's HMAC at every length that is used here, TLS 1.2's master secret and key
-** block against tls_peer.h's PRF. rfc8448.c has the values that others computed.
+** Key schedules: TLS 1.3's against libcrypto's HMAC at every length that is used here, TLS 1.2's
+** master secret and key block against tls_peer.h's PRF. rfc8448.c has the values that others
+** computed.
 */
 #include "tls_peer.h"
 #include "tls/tlsInt.h"
@@ -97,7 +98,8 @@ static void compare_tls12(void) {
   CHECK_BYTES(ours, 12, theirs, 12);
 }
 
-/* Every suite's numbers fit its cipher; each is offered once, in an order that the processor decides. */
+/* Every suite's numbers fit its cipher; each is offered once, in an order that the processor
+** decides. */
 static void suites(void) {
   int seen = 0;
   const tls_suite *suite;

@@ -1,9 +1,10 @@
 /*
-** tls_peer.h: a TLS server in the test's own process, told what to send by a string of letters. It shares no
-** code with tls/: bytes are put together here, primitives are libcrypto's (AES-128-GCM, SHA-256, X25519).
+** tls_peer.h: a TLS server in the test's own process, told what to send by a string of letters. It
+** shares no code with tls/: bytes are put together here, primitives are libcrypto's (AES-128-GCM,
+** SHA-256, X25519).
 **
-** Certificates are not its subject: tls_verify_chain and tls_signature_verify are defined here, and a signature is
-** right where it is the SHA-256 of what is signed.
+** Certificates are not its subject: tls_verify_chain and tls_signature_verify are defined here, and
+** a signature is right where it is the SHA-256 of what is signed.
 */
 #ifndef EDB_UNIT_TLS_PEER_H
 #define EDB_UNIT_TLS_PEER_H
@@ -11,7 +12,7 @@
 #include "primitives.h"
 #include "tls/tls.h"
 
-/* ---- libcrypto --------------------------------------------------------------------------------------- */
+/* ---- libcrypto ------------------------------------------------------------------------------- */
 
 static unsigned char *(*SHA256)(const unsigned char *p, size_t n, unsigned char *out);
 static unsigned char *(*HMAC)(const void *hash, const void *key, int key_size,
@@ -59,7 +60,8 @@ static inline int peer_load(void) {
   return 1;
 }
 
-/* AES-128-GCM, in place: seals n bytes (16 more are written), or opens n (16 fewer): 0 where refused. */
+/* AES-128-GCM, in place: seals n bytes (16 more are written), or opens n (16 fewer): 0 where
+** refused. */
 static inline int peer_gcm(int seal, const uint8_t *key, const uint8_t *nonce, const uint8_t *aad,
                            size_t aad_size, uint8_t *p, size_t n) {
   void *context = EVP_CIPHER_CTX_new();
@@ -139,7 +141,7 @@ static inline void peer_prf(const uint8_t *secret, size_t secret_size, const cha
   }
 }
 
-/* ---- What judges certificates ------------------------------------------------------------------------ */
+/* ---- What judges certificates ---------------------------------------------------------------- */
 
 static ecr_status peer_chain_answer; /* what tls_verify_chain says */
 static tls_key_kind peer_leaf;       /* and of which kind the key is */
@@ -168,7 +170,7 @@ ecr_status tls_signature_verify(const tls_public_key *key, uint16_t scheme, unsi
   return signature_size == 32 && memcmp(right, signature, 32) == 0 ? ECR_OK : ECR_REFUSED;
 }
 
-/* ---- The server ---------------------------------------------------------------------------------------- */
+/* ---- The server ------------------------------------------------------------------------------ */
 
 /* What differs from a good server. Extensions are in hexadecimal, code and length with them. */
 typedef struct script {
@@ -285,7 +287,8 @@ static inline void server_record(server *v, int type, const uint8_t *p, size_t n
 
 static inline void server_raw(server *v, const char *text) { put_hex(v->wire, &v->wire_n, text); }
 
-/* A handshake message into the flight that the next '|' sends. hashed: it counts for the transcript. */
+/* A handshake message into the flight that the next '|' sends. hashed: it counts for the
+** transcript. */
 static inline void server_message(server *v, int type, const uint8_t *body, size_t n, int hashed) {
   const size_t start = v->flight_n;
   put_number(v->flight, &v->flight_n, (size_t)type, 1);
@@ -294,7 +297,7 @@ static inline void server_message(server *v, int type, const uint8_t *body, size
   if (hashed) put(v->transcript, &v->transcript_n, v->flight + start, 4 + n);
 }
 
-/* ---- What the client sent ------------------------------------------------------------------------------- */
+/* ---- What the client sent -------------------------------------------------------------------- */
 
 /* Where an extension's body is, or NULL. */
 static inline const uint8_t *find_extension(const uint8_t *p, const uint8_t *end, unsigned code,

@@ -1,6 +1,6 @@
 /*
-** Records: both directions of every cipher in both versions, each broken in every bit of a short one; sizes at their
-** limits; padding; a cipher that is hostile.
+** Records: both directions of every cipher in both versions, each broken in every bit of a short
+** one; sizes at their limits; padding; a cipher that is hostile.
 */
 #include "primitives.h"
 #include "tls/tlsInt.h"
@@ -189,7 +189,8 @@ static void limits(void) {
   seal.sequence--;
   n = make(TLS_APPLICATION_DATA, 1);
   CHECK_INT(tls_record_open(&open_, record, n).alert, TLS_ALERT_INTERNAL_ERROR);
-  /* No byte behind what a record takes is written, and none of its plaintext is needed elsewhere. */
+  /* No byte behind what a record takes is written, and none of its plaintext is needed elsewhere.
+  ** */
   keys(ECR_AES_256_GCM, NULL, TLS_1_2);
   uint8_t *end = guarded(13 + 100 + 16);
   memcpy(end + 13, plain, 100);
@@ -198,7 +199,7 @@ static void limits(void) {
   CHECK_BYTES(end + 13, 100, plain, 100);
 }
 
-/* ---- A cipher that lies: all right, whatever comes; zeros, or other text than was sealed ----------------- */
+/* ---- A cipher that lies: all right, whatever comes; zeros, or other text than was sealed ----- */
 
 static int lie; /* 0: zeros; 1: all ones; 2: refuses to seal */
 

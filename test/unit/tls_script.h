@@ -1,6 +1,6 @@
 /*
-** tls_script.h: tls_peer.h's server, told by letters what to send, and the client that it is sent to. The letters are
-** at the function `step`.
+** tls_script.h: tls_peer.h's server, told by letters what to send, and the client that it is sent
+** to. The letters are at the function `step`.
 */
 #ifndef EDB_UNIT_TLS_SCRIPT_H
 #define EDB_UNIT_TLS_SCRIPT_H
@@ -16,7 +16,7 @@ static size_t data_n;
 static tls_session session; /* the newest that was given */
 static size_t chunk;        /* the client gets so many bytes at a time; 0: all there is */
 
-/* ---- What the server sends ------------------------------------------------------------------------------ */
+/* ---- What the server sends ------------------------------------------------------------------- */
 
 static const char *const retry_random =
     "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
@@ -210,7 +210,7 @@ static void send_ticket(server *v) {
   server_message(v, 4, body, n, 0);
 }
 
-/* ---- Between the two ------------------------------------------------------------------------------------ */
+/* ---- Between the two ------------------------------------------------------------------------- */
 
 static void flush(server *v, size_t pad) {
   if (v->flight_n) server_record(v, 22, v->flight, v->flight_n, pad);
@@ -282,14 +282,15 @@ static void check_finished(server *v) {
 }
 
 /* Letters. Handshake messages gather until '|' sends them as one record.
-**   TLS 1.3:  H ServerHello, R HelloRetryRequest, E EncryptedExtensions, Q CertificateRequest, C Certificate, V
-**             CertificateVerify, F Finished, T NewSessionTicket, k KeyUpdate, u KeyUpdate that asks, + new
-**             key of the server, ! the next keys
-**   TLS 1.2:  h ServerHello, c Certificate, x ServerKeyExchange, q CertificateRequest, o ServerHelloDone, t ticket, s
-**             CCS and new key, f Finished, g HelloRequest
-**   Both:     | a record, p a record with padding, 1 the first half of what waits as a record, S CCS, Y y none, Z an empty
-**             handshake record, A empty data, D data, P padding alone, W warning, N close_notify, X fatal alert, ?
-**             reads the client, = and its Finished is right, < talks both ways */
+**   TLS 1.3:  H ServerHello, R HelloRetryRequest, E EncryptedExtensions, Q CertificateRequest,
+**             C Certificate, V CertificateVerify, F Finished, T NewSessionTicket, k KeyUpdate, u one
+**             that asks, + the server's next key, ! the handshake's keys, then those of the data
+**   TLS 1.2:  h ServerHello, c Certificate, x ServerKeyExchange, q CertificateRequest,
+**             o ServerHelloDone, t ticket, s CCS and new key, f Finished, g HelloRequest
+**   Both:     | a record, p one with padding, 1 the first half of what waits, S CCS, Y and y what is
+**             none, Z an empty handshake record, A empty data, D data, P padding alone, W warning,
+**             N close_notify, X fatal alert, e one that is none, ? reads the client, = whose
+**             Finished is right, < talks both ways */
 static void step(server *v, char letter) {
   static const uint8_t zero = 0, one = 1;
   switch (letter) {
@@ -381,6 +382,9 @@ static void step(server *v, char letter) {
     break;
   case 'y':
     server_raw(v, "14030300020101");
+    break;
+  case 'e':
+    server_record(v, 21, (const uint8_t *)"\2\377", 2, 0);
     break;
   case 'Z':
     server_record(v, 22, NULL, 0, 0);
