@@ -65,7 +65,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -411,6 +411,7 @@ proc bench::main {} {
     group_mysql
     group_sqlite
     group_crypto
+    tls::group
   } message options]} {
     servers::stopall
     return -options $options $message
