@@ -260,17 +260,18 @@ proc bench::record {result} {
 proc bench::group_postgresql {name} {
   variable postgresql
   group_server $name $postgresql [dict create name $name title PostgreSQL \
-    schema public. memory_peer c-libpq make make_postgresql_tables]
+    schema public. url_options {} memory_peer c-libpq make make_postgresql_tables]
 }
 
 # MariaDB, in whose results the driver's name stands.
 proc bench::group_mysql {} {
   variable mysql
-  group_server mysql $mysql {name mariadb title {} schema {} memory_peer c-binary make make_mysql_tables}
+  group_server mysql $mysql {name mariadb title {} schema {} url_options ?ssl-mode=DISABLED
+    memory_peer c-binary make make_mysql_tables}
 }
 
 # The cases of a server.  OPTIONS: the server's name in servers.tcl and in facts, what stands before a
-# table's name in edb, the peer whose memory is measured, and the proc that makes the rows.
+# table's name and behind the URL in edb, the peer whose memory is measured, and the proc that makes the rows.
 proc bench::group_server {group works options} {
   variable memory
   variable rows
@@ -286,7 +287,7 @@ proc bench::group_server {group works options} {
   progress $group "making $rows rows"
   set server [$make $server]
   set source [dict create url [dict get $server url] libdir [dict get $server libdir] table t \
-    rows $rows indexed 1 schema $schema secret [servers::percent_encode [dict get $server password]]]
+    rows $rows indexed 1 schema $schema url_options $url_options secret [servers::percent_encode [dict get $server password]]]
   set facts [facts [string trim "$title [dict get $server version]"] [client_version $memory_peer $source]]
   dict for {work spec} $works { run_case $group.$work $work $spec $source $facts }
   dict set source indexed 0

@@ -49,7 +49,7 @@ proc peers::edb {source work units} {
     set url sqlite:[dict get $source file]
     set remote main.[dict get $source table]
   } else {
-    set url [dict get $source url]
+    set url [dict get $source url][dict get $source url_options]
     set remote [dict get $source schema][dict get $source table]
   }
   set setup [list -load $so -setup "SELECT edb_server('bench', [quote $url])" \
@@ -61,7 +61,7 @@ proc peers::edb {source work units} {
 
 # edb without SQLite: the drivers' own calls.
 proc peers::contract {source work units} {
-  dict with source { list [program contract] $work $url $table $rows $units }
+  dict with source { list [program contract] $work $url$url_options $table $rows $units }
 }
 
 proc peers::edb_so {} {

@@ -31,7 +31,7 @@ static int ready(my_connection *c) {
   if (c->stop != MY_STOP_NONE || c->killed) my_after_stop(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
-  edb_fail(&c->error, EDB_OK, "%s", "");
+  if (c->error.code != EDB_OK) edb_fail(&c->error, EDB_OK, "%s", "");
   return EDB_OK;
 }
 

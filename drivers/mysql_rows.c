@@ -19,10 +19,13 @@
 /* Nothing more is read of the command. Answers rc, whose error stays. */
 static int ended(my_rows *r, int rc) {
   my_connection *c = r->statement->connection;
-  edb_error why = c->error;
   r->done = 1;
-  int rest = my_statement_finish(r->statement);
-  if (rc == EDB_DONE && rest != EDB_OK) return rest;
+  if (rc == EDB_DONE) {
+    int rest = my_statement_finish(r->statement);
+    return rest == EDB_OK ? EDB_DONE : rest;
+  }
+  edb_error why = c->error;
+  my_statement_finish(r->statement);
   c->error = why;
   return rc;
 }
