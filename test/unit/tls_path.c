@@ -107,12 +107,12 @@ static void test_depth(void) {
   CHECK_INT(VERIFY_DEPTH(TLS_DEPTH_NONE, 4), ECR_OK);
 
   /* Ten in a line: the default is eight. */
-  char names[11][8];
+  char names[11][16];
   spec s = ca("CN=0", ROOT, "CN=0", ROOT);
   put_certificate(0, &s);
-  snprintf(names[0], 8, "CN=0");
+  snprintf(names[0], sizeof names[0], "CN=0");
   for (int i = 1; i <= 10; i++) {
-    snprintf(names[i], 8, "CN=%d", i);
+    snprintf(names[i], sizeof names[i], "CN=%d", i);
     s = ca(names[i], A, names[i - 1], i == 1 ? ROOT : A);
     put_certificate(i, &s);
   }
@@ -225,7 +225,7 @@ static void test_same_name(int same_key) {
     if (same_key) many[i] = many[0];
   }
   for (int i = 0; i < 15; i++) {
-    char serial[5];
+    char serial[24];
     s = spec_ca("CN=Loop", &many[i], "CN=Loop", &many[(i + 1) % 15]);
     snprintf(serial, sizeof serial, "%02d%02d", 11 + i, 22);
     s.serial = serial;
