@@ -26,8 +26,11 @@ static int check_config(tls_config *config) {
       config->min_version > config->max_version) {
     return 0;
   }
+  size_t names = 0;
   for (const char *const *name = config->alpn; name && *name; name++) {
     if (!**name || strlen(*name) > TLS_ALPN_MAX) return 0;
+    names += 1 + strlen(*name);
+    if (names > TLS_ALPN_LIST_MAX) return 0;
   }
   return !config->alpn_required || (config->alpn && *config->alpn);
 }

@@ -108,7 +108,7 @@ static tls_alert retry(tls_state *s, const server_hello *hello, tls_bytes messag
   tls_handshake *hs = &s->hs;
   const tls_group *group;
   const char *reason = NULL;
-  uint8_t second[TLS_OUT_SIZE / 2 + 2048];
+  uint8_t second[TLS_OUT_SIZE - 2 * TLS_HEADER - 6]; /* its record and a CCS */
   /* "If a client receives a second HelloRetryRequest in the same connection … it MUST abort the
   ** handshake with an "unexpected_message" alert" (4.1.4). */
   if (s->stage == TLS_WAIT_SECOND_HELLO) {

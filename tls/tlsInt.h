@@ -318,6 +318,7 @@ typedef enum tls_stage {
 #define TLS_LEAF_SIZE 1152 /* of work: the leaf's key, copied from its certificate */
 #define TLS_MESSAGE_MAX (48 << 10) /* the longest handshake message, without its header */
 #define TLS_ALPN_MAX 255
+#define TLS_ALPN_LIST_MAX 2048 /* with a ticket they fit TLS_OUT_SIZE */
 
 /* What is needed until Finished, then wiped. */
 typedef struct tls_handshake {

@@ -43,10 +43,12 @@ static void configurations(void) {
 
 static void refused_configurations(void) {
   static const char *const empty[] = {"", NULL};
-  static char long_name[300];
+  static char long_name[300], protocol[256];
+  const char *const many[] = {"four",   protocol, protocol, protocol, protocol,
+                              protocol, protocol, protocol, protocol, NULL};
   const tls_config good = base();
-  tls_config c[9];
-  for (size_t i = 0; i < 9; i++) c[i] = good;
+  tls_config c[10];
+  for (size_t i = 0; i < 10; i++) c[i] = good;
   memset(long_name, 'a', sizeof long_name - 1);
   c[0].server_name = NULL;
   c[1].server_name = "";
@@ -57,9 +59,13 @@ static void refused_configurations(void) {
   c[5].max_version = 0x0303;
   c[6].alpn = empty;
   c[7].server_name = long_name;
+  memset(protocol, 'p', 255);
+  c[9].alpn = many + 1; /* 8 × 256 bytes, then 5 more */
+  CHECK_INT(tls_start(&client, &c[9], work, sizeof work), ECR_OK);
+  c[9].alpn = many;
   c[8].alpn = NULL;
   c[8].alpn_required = 1;
-  for (size_t i = 0; i < 9; i++) {
+  for (size_t i = 0; i < 10; i++) {
     size_t n;
     CHECK_INT(tls_start(&client, &c[i], work, sizeof work), ECR_INVALID);
     CHECK(tls_output(&client, &n) == NULL);
