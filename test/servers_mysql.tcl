@@ -54,7 +54,7 @@ proc servers::start_mysql {name found dir} {
     --bind-address=127.0.0.1,127.0.0.2 --port=$port --skip-name-resolve --skip-log-bin \
     --ssl-ca=$dir/ca.pem --ssl-cert=$dir/server.pem --ssl-key=$dir/server.key \
     --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M \
-    --innodb-fast-shutdown=2 --max-allowed-packet=128M --max-connections=100 {*}$options]
+    --innodb-fast-shutdown=2 --sync-frm=0 --max-allowed-packet=128M --max-connections=100 {*}$options]
   set server [dict create name $name kind mysql host 127.0.0.1 port $port user $user \
     password $password database mysql libdir {} program [dict get $found program] \
     socket $dir/socket ca $dir/ca.pem other_ca $dir/other_ca.pem pid $pid dir $dir]
