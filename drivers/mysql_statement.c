@@ -307,9 +307,7 @@ int my_statement_finish(my_statement *s) {
       if (my.stmt_free_result(s->stmt) != 0 && rc == EDB_OK) rc = my_stmt_error(c, s->stmt);
       more = c->dead ? -1 : my.stmt_next_result(s->stmt);
     } while (more == 0);
-    if (more > 0 && rc == EDB_OK && (my.stmt_errno(s->stmt) != 0 || my.number(c->mysql) != 0)) {
-      rc = my_stmt_error(c, s->stmt);
-    }
+    if (more > 0 && rc == EDB_OK && my.stmt_errno(s->stmt) != 0) rc = my_stmt_error(c, s->stmt);
     return rc;
   }
   do {
