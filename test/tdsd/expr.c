@@ -327,8 +327,8 @@ static bool parse_cast(Batch *b, Buf *out, Expr *e) {
        to.kind == K_VARBINARY || to.kind == K_BINARY) &&
       to.length == 1)
     to.length = 30;
-  wrap_cast(out, at, &in.type, &to, (int)style, try);
   if (to.collation == NULL && type_class(&to) == C_TEXT) to.collation = in.type.collation;
+  wrap_cast(out, at, &in.type, &to, (int)style, try);
   e->type = to;
   e->nullable = true;
   return true;

@@ -178,11 +178,12 @@ static void read_login(Conn *c, Buf *in, Login *l) {
   if (length != in->n) violation(c, false, "LOGIN7 says %u bytes and has %zu", length, in->n);
   l->version = rd_u32(&r);
   l->packet_size = rd_u32(&r);
-  bool known =
-      c->strict ? l->version == 0x08000000 : l->version >= 0x71000000 && l->version <= 0x74000004;
-  if (!known) violation(c, false, "LOGIN7 asks for version 0x%08x", l->version);
-  if (!c->strict && l->version != 0x74000004)
-    violation(c, true, "LOGIN7 asks for version 0x%08x, not 7.4", l->version);
+  uint32_t wanted = c->strict ? 0x08000000 : 0x74000004;
+  bool known = l->version == wanted || (l->version >= 0x71000000 && l->version <= 0x74000004);
+  /* tedious and others say 7.4 in strict too, as SQL Server lets them. */
+  if (l->version != wanted) {
+    violation(c, known, "LOGIN7 asks for version 0x%08x, not 0x%08x", l->version, wanted);
+  }
   if (l->packet_size != 0 && (l->packet_size < 512 || l->packet_size > 32767))
     violation(c, false, "LOGIN7 asks for packets of %u bytes", l->packet_size);
   l->flags3 = in->p[27];
@@ -331,7 +332,7 @@ bool login(Conn *c) {
     snprintf(c->library, sizeof c->library, "%s",
              l.library[0] ? l.library : "a client without a name");
     violation_known(c);
-    c->tds_version = c->strict ? 0x08000000 : l.version >= 0x74000004 ? 0x74000004 : l.version;
+    c->tds_version = l.version;
     c->utf8 = l.features.utf8;
     c->json = l.features.json;
     c->vector = l.features.vector;

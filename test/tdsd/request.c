@@ -81,7 +81,7 @@ static bool read_parameter(Conn *c, Rd *r, Var **tail, int ordinal) {
   snprintf(v->name, sizeof v->name, "%s", name);
   bool named = name[0] != 0 && name[0] != '@';
   free(name);
-  if (named) violation(c, false, "parameter %d is named without @", ordinal);
+  if (named) violation(c, true, "parameter %d is named without @", ordinal);
   unsigned status = rd_u8(r);
   if (status & ~11u) violation(c, false, "parameter %d of status 0x%02x", ordinal, status);
   if (status & 8) violation(c, false, "parameter %d is encrypted", ordinal);
@@ -214,8 +214,9 @@ static void end_done(Conn *c) {
   c->done.n = 0;
 }
 
-/* Ends the reply; an attention that came is acknowledged as the connection's faults ask for. */
-static void finish(Conn *c) {
+/* Ends the reply; an attention that came, interrupting it or not, is acknowledged as the
+** connection's faults ask for. */
+static void finish(Conn *c, bool interrupted) {
   if (c->dead) return;
   Session *s = c->s;
   if (s->doomed && !c->attention) { /* the batch left a transaction that cannot be committed */
@@ -236,12 +237,13 @@ static void finish(Conn *c) {
   }
   c->attention = false;
   if (s->xact_abort && s->trancount > 0) tran_reset(s);
-  if (c->fault.attention == 1 || c->fault.attention == 2 || c->fault.attention == 4) {
+  /* The reply ends, and the acknowledgement follows in a message of its own: tedious needs it so. */
+  if (c->fault.attention != 1 && interrupted) {
     if (c->done.n == 0) token_done(c, DONE, DONE_ERROR, 0xFD, 0);
     end_done(c);
     out_finish(c);
-    if (c->fault.attention == 4) return;
   }
+  if (c->fault.attention == 3) return;
   token_done(c, DONE, DONE_ATTENTION, 0xFD, 0);
   end_done(c);
   out_finish(c);
@@ -276,7 +278,7 @@ static void serve_message(Conn *c, unsigned type, unsigned status, Buf *payload)
   default:
     break;
   }
-  finish(c);
+  finish(c, type != P_ATTENTION);
 }
 
 void serve(Conn *c) {
@@ -295,7 +297,7 @@ void serve(Conn *c) {
     if (result == MSG_CLOSED) break;
     if (result == MSG_IGNORED) { /* cancelled while it was being sent */
       token_done(c, DONE, DONE_ERROR, 0xFD, 0);
-      finish(c);
+      finish(c, false);
       continue;
     }
     serve_message(c, type, status, &payload);

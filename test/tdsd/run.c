@@ -142,17 +142,28 @@ static bool one_row(Batch *b, Query *q, sqlite3_stmt *statement, Val *values, Bu
   return !b->failed;
 }
 
+/* The type that a column is sent as: a client that did not ask for UTF-8, json or vector gets text of
+** kinds that it knows. */
+static void show_type(const Conn *c, Column *k) {
+  Type *t = &k->type;
+  if (t->kind == K_NONE) {
+    *t = type_make(K_INT, 0, 0, 0);
+    k->nullable = true;
+  } else if (type_is_codepage(t->kind) && t->collation != NULL && t->collation->codepage == 65001 &&
+             !c->utf8) {
+    t->kind = t->kind == K_CHAR ? K_NCHAR : t->kind == K_VARCHAR ? K_NVARCHAR : K_NTEXT;
+    if (t->length > 4000) t->length = -1;
+  } else if ((t->kind == K_JSON && !c->json) || (t->kind == K_VECTOR && !c->vector)) {
+    *t = type_make(t->kind == K_JSON ? K_NVARCHAR : K_VARCHAR, -1, 0, 0);
+  }
+}
+
 bool run_rows(Batch *b, const char *sql, Query *q, int64_t *rows) {
   sqlite3_stmt *statement = prepare(b, sql);
   Val *values = xmalloc((size_t)(q->n + 1) * sizeof *values);
   Buf *spaces = xmalloc((size_t)(q->n + 1) * sizeof *spaces);
   *rows = 0;
-  for (int i = 0; i < q->n; i++) {
-    if (q->columns[i].type.kind == K_NONE) {
-      q->columns[i].type = type_make(K_INT, 0, 0, 0);
-      q->columns[i].nullable = true;
-    }
-  }
+  for (int i = 0; i < q->n && q->assign == NULL; i++) show_type(b->c, &q->columns[i]);
   if (statement != NULL && q->assign == NULL) token_columns(b->c, q->columns, q->n);
   while (statement != NULL && !b->failed && b->flow == FLOW_NEXT) {
     if (q->assign == NULL) interrupt_rows(b, *rows);
@@ -170,6 +181,8 @@ bool run_rows(Batch *b, const char *sql, Query *q, int64_t *rows) {
         b->flow = b->c->fault.attention == 2 ? b->flow : FLOW_ABORT;
     }
   }
+  /* What TRY catches has no ERROR and DONE of its own: the result set must still end. */
+  if (b->failed && b->try_depth > 0 && statement != NULL && q->assign == NULL) done(b, 0, 0xC1, 0);
   sqlite3_finalize(statement);
   for (int i = 0; i < q->n; i++) buf_free(&spaces[i]);
   free(spaces);

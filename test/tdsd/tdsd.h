@@ -244,18 +244,19 @@ bool wire_is_long(Kind kind);
 /* fault.c: misbehaviour on demand -----------------------------------------------------------------
 ** Numbers by name; 0 is the ordinary way.  The server's are copied into each new connection. */
 typedef struct {
-  int64_t split;       /* a packet ends at this byte of each reply */
-  int64_t split_all;   /* every packet of a reply holds this many bytes */
-  int64_t chop;        /* TCP writes of this many bytes */
-  int64_t plp;         /* bytes in a chunk of a PLP value */
-  int64_t nbcrow;      /* 1 never, 2 always, 3 every other row */
-  int64_t drop;        /* the connection is closed after this many bytes of replies after login */
-  int64_t error_at;    /* an error after this many rows; -1: right after COLMETADATA */
-  int64_t errors;      /* how many errors then, 1 if 0 */
-  int64_t silent;      /* DONE with its error bit and no ERROR, after that many rows */
-  int64_t between;     /* ENVCHANGE and INFO after every so many rows */
-  int64_t attention;   /* acknowledged: 1 in a reply of its own, 2 late, 3 early, 4 never */
-  int64_t flip;        /* this byte of what follows the login is flipped, below TLS */
+  int64_t split;     /* a packet ends at this byte of each reply */
+  int64_t split_all; /* every packet of a reply holds this many bytes */
+  int64_t chop;      /* TCP writes of this many bytes */
+  int64_t plp;       /* bytes in a chunk of a PLP value */
+  int64_t nbcrow;    /* 1 never, 2 always, 3 every other row */
+  int64_t drop;      /* the connection is closed after this many bytes of replies after login */
+  int64_t error_at;  /* an error after this many rows; -1: right after COLMETADATA */
+  int64_t errors;    /* how many errors then, 1 if 0 */
+  int64_t silent;    /* DONE with its error bit and no ERROR, after that many rows */
+  int64_t between;   /* ENVCHANGE and INFO after every so many rows */
+  int64_t
+      attention; /* acknowledged: 1 in the reply that it ends, 2 after the whole reply, 3 never */
+  int64_t flip;  /* this byte of what follows the login is flipped, below TLS */
   int64_t long_record; /* a TLS record of 16,385+256 bytes */
   int64_t lie; /* 1 token length, 2 packet length, 3 PLP length, 4 column count, 5 value length */
   int64_t packet; /* the packet size that is answered at login */
