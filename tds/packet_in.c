@@ -8,8 +8,9 @@ enum { TYPE = 0, STATUS = 1, LENGTH = 2 }; /* of the header's bytes */
 
 static tds_status read_header(tds_packets *k, const uint8_t **p, size_t *n) {
   size_t take = (size_t)(TDS_HEADER - k->have);
+  if (*n == 0) return TDS_MORE;
   if (take > *n) take = *n;
-  if (take) memcpy(k->header + k->have, *p, take);
+  memcpy(k->header + k->have, *p, take);
   k->have = (uint8_t)(k->have + take);
   *p += take;
   *n -= take;
@@ -29,7 +30,7 @@ tds_status tds_packets_next(tds_packets *k, const uint8_t **p, size_t *n, tds_ch
     } else if (*n == 0) {
       return TDS_MORE;
     }
-    const size_t take = k->left < *n ? k->left : *n;
+    const size_t take = k->left < *n ? k->left : *n; /* 0 of an empty packet */
     k->left -= (uint32_t)take;
     const int whole = k->left == 0;
     *chunk = (tds_chunk){*p, take, k->header[TYPE], whole && (k->header[STATUS] & TDS_EOM)};

@@ -256,16 +256,17 @@ static tds_status take_chunk(tds_stream *s, uint8_t *end, int first) {
 
 /* What was wanted is copied: what is wanted next. */
 static tds_status step(tds_stream *s) {
-  const tds_type_info *t = &columns_of(s)[s->row.column].info;
-  uint8_t *end = (uint8_t *)s->room[TDS_ROOM_HELD].p + s->held.n;
-  switch (s->row.phase) {
-  case START:
+  if (s->row.phase == START) { /* there may be no held room yet */
     if (s->row.mode == TDS_NBCROW) {
       want(s, BITMAP, (count_of(s) + 7) / 8);
     } else {
       begin_column(s);
     }
     return TDS_OK;
+  }
+  const tds_type_info *t = &columns_of(s)[s->row.column].info;
+  uint8_t *end = (uint8_t *)s->room[TDS_ROOM_HELD].p + s->held.n;
+  switch (s->row.phase) {
   case BITMAP:
     begin_column(s);
     return TDS_OK;
@@ -325,8 +326,8 @@ tds_status tds_row_continue(tds_stream *s) {
   tds_value *v = s->row.mode == TDS_RETURNVALUE ? &s->returned_value : s->room[TDS_ROOM_VALUES].p;
   tds_status status;
   if (s->row.phase == START) {
-    const uint8_t *p = s->chunk.p + s->at, *end = s->chunk.p + s->chunk.n, *at = p;
     if (s->at == s->chunk.n) return TDS_MORE;
+    const uint8_t *p = s->chunk.p + s->at, *end = s->chunk.p + s->chunk.n, *at = p;
     status = decode(s, &at, end, v);
     if (status != TDS_MORE) {
       if (status == TDS_OK) s->at += (size_t)(at - p);
@@ -342,7 +343,7 @@ tds_status tds_row_continue(tds_stream *s) {
       return located(s, status, s->chunk.p, s->base + s->at, s->chunk.p);
     }
   }
-  const uint8_t *at = s->room[TDS_ROOM_HELD].p, *end = at + s->held.n;
+  const uint8_t *at = s->room[TDS_ROOM_HELD].p, *end = s->held.n ? at + s->held.n : at;
   status = decode(s, &at, end, v);
   if (status == TDS_MORE) status = refuse(s, "a row that cannot be read again");
   return located(s, status, at, s->token_at, end);

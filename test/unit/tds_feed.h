@@ -69,7 +69,7 @@ feed_say(feed_log *log, const char *format, ...) {
   va_list args;
   for (;;) {
     va_start(args, format);
-    const int n = vsnprintf(log->p + log->n, log->size - log->n, format, args);
+    const int n = vsnprintf(log->p ? log->p + log->n : NULL, log->size - log->n, format, args);
     va_end(args);
     if (n < 0) abort();
     if ((size_t)n < log->size - log->n) {

@@ -268,6 +268,7 @@ static void long_ones(void) {
   refused("a5 ffff", "0300000000000000 04000000 01020304 00000000", DIFFERS);
   refused("a5 ffff", "0300000000000000 02000000 0102 02000000 0304 00000000", DIFFERS);
   refused("a5 ffff", "0300000000000000 00000000", DIFFERS);
+  refused("a5 ffff", "0300000000000000 04000000 01", DIFFERS); /* said before it has come */
   refused("a5 ffff", "0000008000000000 00000000", TOO_LONG);
   refused("a5 ffff", UNKNOWN "00000080 00000000", TOO_LONG);
   refused("a5 ffff", UNKNOWN "01000000 01 ffffff7f 02", TOO_LONG);
