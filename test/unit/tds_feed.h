@@ -272,7 +272,7 @@ static inline feed_bytes feed_packets(const uint8_t *p, size_t n, size_t cut, si
     const uint8_t header[8] = {
         4, at + piece == n, (uint8_t)(length >> 8), (uint8_t)length, 0, 55, id++, 0};
     feed_append(&out, header, 8);
-    feed_append(&out, p + at, piece);
+    if (piece > 0) feed_append(&out, p + at, piece);
     at += piece;
   } while (at < n);
   return out;
