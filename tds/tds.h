@@ -113,7 +113,8 @@ enum tds_packet_status {
 
 /* An outgoing message. It is written straight into the packets that it will leave in: all but the
 ** last are full, ids count from 1. n counts on when size is exceeded, so that a caller who finds
-** n > size after the end knows how much to give before building the message again. */
+** n > size after the end knows how much to give before building the message again. A copy of this struct is
+** a place to go back to: put it back with a larger buffer that holds the old one's first n bytes. */
 typedef struct tds_message {
   uint8_t *p; /* the caller's */
   size_t size;
