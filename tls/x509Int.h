@@ -148,7 +148,8 @@ typedef struct tls_certificate {
   tls_bytes key_id;         /* subjectKeyIdentifier */
   tls_bytes issuer_key_id;  /* authorityKeyIdentifier's keyIdentifier */
   int loose;                /* has an encoding that only roots are let through with */
-  int issuer_named;         /* authorityKeyIdentifier has an issuer or a serial number */
+  tls_bytes issuer_names;   /* its authorityCertIssuer, GeneralNames; p is NULL where absent */
+  tls_bytes issuer_serial;  /* its authorityCertSerialNumber */
 } tls_certificate;
 
 /* What may be wrong with a certificate or a chain; x509_flaw.c has the alert and the text of
@@ -174,15 +175,24 @@ typedef enum tls_flaw {
   TLS_FLAW_CRITICAL,
   TLS_FLAW_POLICY,
   TLS_FLAW_NOT_CA,
+  TLS_FLAW_QUIET_CA,
   TLS_FLAW_IS_CA,
   TLS_FLAW_PATH_LENGTH,
   TLS_FLAW_USAGE,
+  TLS_FLAW_FALSE_SIGNER,
   TLS_FLAW_PURPOSE,
+  TLS_FLAW_NO_PURPOSE,
+  TLS_FLAW_UNCLEAR_PURPOSE,
+  TLS_FLAW_ROOT_PURPOSE,
   TLS_FLAW_KEY_ID,
   TLS_FLAW_ISSUER_KEY_ID,
+  TLS_FLAW_ROOT_KEY_ID,
   TLS_FLAW_CONSTRAINTS,
+  TLS_FLAW_QUIET_CONSTRAINTS,
   TLS_FLAW_NOT_PERMITTED,
   TLS_FLAW_ALT_NAMES,
+  TLS_FLAW_LOUD_NAMES,
+  TLS_FLAW_QUIET_NAMES,
   TLS_FLAW_COMMON_NAME,
   TLS_FLAW_NAME
 } tls_flaw;

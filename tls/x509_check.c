@@ -40,7 +40,8 @@ RULE(nameless_issuer) { return UNUSED, tls_directory_empty(c->issuer); }
 RULE(nameless) { return UNUSED, tls_directory_empty(c->subject); }
 
 /* 4.2.1.9 */
-RULE(not_ca) { return UNUSED, !c->ca || !(c->critical & TLS_X509_BASIC_CONSTRAINTS); }
+RULE(not_ca) { return UNUSED, !c->ca; }
+RULE(quiet_ca) { return UNUSED, !(c->critical & TLS_X509_BASIC_CONSTRAINTS); }
 RULE(path_length) { return c->path_length >= 0 && x->below > (unsigned)c->path_length; }
 
 /* BR 7.1.2.7.8 */
@@ -62,9 +63,9 @@ RULE(other_purpose) {
 }
 /* BR 7.1.2.7.10: serverAuth is there, anyExtendedKeyUsage is not, and the extension is not
 ** critical. SQL Server asks for serverAuth too. */
+RULE(no_purpose) { return UNUSED, !(c->purposes & TLS_PURPOSE_SERVER); }
 RULE(unclear_purpose) {
-  return UNUSED, !(c->purposes & TLS_PURPOSE_SERVER) || (c->purposes & TLS_PURPOSE_ANY) ||
-                     (c->critical & TLS_X509_EXTENDED_KEY_USAGE);
+  return UNUSED, (c->purposes & TLS_PURPOSE_ANY) || (c->critical & TLS_X509_EXTENDED_KEY_USAGE);
 }
 RULE(issuer_purpose) {
   return UNUSED, (c->present & TLS_X509_EXTENDED_KEY_USAGE) &&
@@ -78,23 +79,32 @@ RULE(root_purpose) {
 /* 4.2.1.2 and 4.2.1.1; a root may leave the latter out. */
 RULE(no_key_id) { return UNUSED, c->key_id.n == 0; }
 RULE(no_issuer_key_id) { return UNUSED, c->issuer_key_id.n == 0; }
-/* BR 7.1.2.1.3: then it is the root's own key identifier and nothing more. */
+/* BR 7.1.2.1.3: then it is the root's own key identifier. The BR want nothing more; but private
+** authorities (easy-rsa's) repeat their own name and serial number, which says nothing wrong. X.509
+** has both of these or neither. */
+static int names_itself(const tls_certificate *c) {
+  tls_der in = tls_der_of(c->issuer_names);
+  if (!c->issuer_names.p && !c->issuer_serial.p) return 1;
+  return tls_bytes_equal(tls_der_take(&in, TLS_DER_CONTEXT_CONSTRUCTED + 4), c->issuer) &&
+         tls_der_done(&in) && tls_bytes_equal(c->issuer_serial, c->serial);
+}
 RULE(root_key_id) {
   return UNUSED, (c->present & TLS_X509_AUTHORITY_KEY_ID) && tls_self_issued(c) &&
-                     (c->issuer_named || !tls_bytes_equal(c->issuer_key_id, c->key_id));
+                     (!names_itself(c) || !tls_bytes_equal(c->issuer_key_id, c->key_id));
 }
 
 /* 4.2.1.10 */
 RULE(stray_constraints) { return UNUSED, (c->present & TLS_X509_NAME_CONSTRAINTS) && !c->ca; }
 RULE(bad_constraints) {
-  return UNUSED,
-         (c->present & TLS_X509_NAME_CONSTRAINTS) &&
-             (!(c->critical & TLS_X509_NAME_CONSTRAINTS) || !tls_constraints_valid(c->constraints));
+  return UNUSED, (c->present & TLS_X509_NAME_CONSTRAINTS) && !tls_constraints_valid(c->constraints);
+}
+RULE(quiet_constraints) {
+  return UNUSED, (c->present & ~c->critical & TLS_X509_NAME_CONSTRAINTS) != 0;
 }
 
 /* 4.2.1.6: it is critical where there is no subject; BR 7.1.2.7.12: and only there. */
 RULE(no_names) { return UNUSED, !(c->present & TLS_X509_ALT_NAMES); }
-RULE(idle_names) {
+RULE(quiet_names) {
   return UNUSED, (c->present & TLS_X509_ALT_NAMES) && tls_directory_empty(c->subject) &&
                      !(c->critical & TLS_X509_ALT_NAMES);
 }
@@ -119,23 +129,26 @@ static const struct {
     {LEAF | ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless_issuer},
     {ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless},
     {ISSUER | ROOT, TLS_FLAW_NOT_CA, not_ca},
+    {ISSUER | ROOT, TLS_FLAW_QUIET_CA, quiet_ca},
     {ISSUER | ROOT, TLS_FLAW_PATH_LENGTH, path_length},
     {ISSUER | ROOT, TLS_FLAW_USAGE, no_signer},
     {LEAF, TLS_FLAW_IS_CA, is_ca},
-    {LEAF | OWN, TLS_FLAW_USAGE, false_signer},
+    {LEAF | OWN, TLS_FLAW_FALSE_SIGNER, false_signer},
     {LEAF | OWN, TLS_FLAW_USAGE, silent},
     {LEAF | OWN, TLS_FLAW_PURPOSE, other_purpose},
-    {LEAF, TLS_FLAW_PURPOSE, unclear_purpose},
+    {LEAF, TLS_FLAW_NO_PURPOSE, no_purpose},
+    {LEAF, TLS_FLAW_UNCLEAR_PURPOSE, unclear_purpose},
     {ISSUER | ROOT, TLS_FLAW_PURPOSE, issuer_purpose},
-    {ROOT, TLS_FLAW_PURPOSE, root_purpose},
+    {ROOT, TLS_FLAW_ROOT_PURPOSE, root_purpose},
     {ISSUER | ROOT, TLS_FLAW_KEY_ID, no_key_id},
     {LEAF | ISSUER, TLS_FLAW_ISSUER_KEY_ID, no_issuer_key_id},
-    {ROOT, TLS_FLAW_ISSUER_KEY_ID, root_key_id},
+    {ROOT, TLS_FLAW_ROOT_KEY_ID, root_key_id},
     {LEAF | OWN, TLS_FLAW_CONSTRAINTS, stray_constraints},
     {ISSUER | ROOT, TLS_FLAW_CONSTRAINTS, bad_constraints},
+    {ISSUER | ROOT, TLS_FLAW_QUIET_CONSTRAINTS, quiet_constraints},
     {LEAF | OWN, TLS_FLAW_ALT_NAMES, no_names},
-    {LEAF | ISSUER, TLS_FLAW_ALT_NAMES, idle_names},
-    {LEAF, TLS_FLAW_ALT_NAMES, loud_names},
+    {LEAF | ISSUER, TLS_FLAW_QUIET_NAMES, quiet_names},
+    {LEAF, TLS_FLAW_LOUD_NAMES, loud_names},
     {LEAF, TLS_FLAW_COMMON_NAME, common_name},
 };
 

@@ -90,9 +90,8 @@ static void subject_key_id(tls_certificate *c, tls_der *in) {
 static void authority_key_id(tls_certificate *c, tls_der *in) {
   tls_der s = tls_der_enter(in, TLS_DER_SEQUENCE);
   c->issuer_key_id = tls_der_optional(&s, TLS_DER_CONTEXT);
-  c->issuer_named = tls_der_more(&s);
-  tls_der_optional(&s, TLS_DER_CONTEXT_CONSTRUCTED + 1);
-  tls_der_optional(&s, TLS_DER_CONTEXT + 2);
+  c->issuer_names = tls_der_optional(&s, TLS_DER_CONTEXT_CONSTRUCTED + 1);
+  c->issuer_serial = tls_der_optional(&s, TLS_DER_CONTEXT + 2);
   if (!tls_der_done(&s)) in->bad = 1;
 }
 

@@ -4,6 +4,11 @@
 */
 #include "x509Int.h"
 
+/* What helps where only issuers are held to a rule (README.md, "Trust"). */
+#define ITSELF "; have it made anew, or pin it, or add it itself to the roots"
+#define THE_SERVERS                                                                                \
+  "; have it made anew, or pin the server's certificate, or add that itself to the roots"
+
 /* issuer: the text where it is an issuer's certificate, or a root; NULL: there is one text for
 ** all. */
 static const struct {
@@ -41,8 +46,8 @@ static const struct {
     {TLS_FLAW_EXPIRED, TLS_ALERT_CERTIFICATE_EXPIRED, "the certificate has expired",
      "an issuer's certificate has expired"},
     {TLS_FLAW_SERIAL, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate's serial number is zero or longer than 20 bytes",
-     "an issuer's serial number is zero or longer than 20 bytes"},
+     "the certificate's serial number is zero or longer than 20 bytes" ITSELF,
+     "an issuer's serial number is zero or longer than 20 bytes" THE_SERVERS},
     {TLS_FLAW_NO_ISSUER, TLS_ALERT_BAD_CERTIFICATE, "the certificate's issuer has no name",
      "an issuer's certificate has no subject, or its issuer no name"},
     {TLS_FLAW_CRITICAL, TLS_ALERT_UNSUPPORTED_CERTIFICATE,
@@ -52,35 +57,53 @@ static const struct {
      "the certificate has constraints on policies, which are not supported",
      "an issuer's certificate has constraints on policies, which are not supported"},
     {TLS_FLAW_NOT_CA, TLS_ALERT_BAD_CERTIFICATE, NULL,
-     "an issuer is no certification authority (its basicConstraints must be critical with "
-     "CA:TRUE)"},
+     "an issuer is no certification authority (its basicConstraints lack CA:TRUE)" THE_SERVERS},
+    {TLS_FLAW_QUIET_CA, TLS_ALERT_BAD_CERTIFICATE, NULL,
+     "an issuer's basicConstraints are not critical" THE_SERVERS},
     {TLS_FLAW_IS_CA, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate is a certification authority's, not a server's", NULL},
+     "the certificate is a certification authority's, not a server's (its basicConstraints have "
+     "CA:TRUE)" ITSELF,
+     NULL},
     {TLS_FLAW_PATH_LENGTH, TLS_ALERT_BAD_CERTIFICATE, NULL,
      "an issuer's basicConstraints allow fewer issuers below it (pathLenConstraint)"},
-    {TLS_FLAW_USAGE, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate's keyUsage must have digitalSignature, and not keyCertSign",
-     "an issuer's keyUsage lacks keyCertSign"},
+    {TLS_FLAW_USAGE, TLS_ALERT_BAD_CERTIFICATE, "the certificate's keyUsage lacks digitalSignature",
+     "an issuer's keyUsage lacks keyCertSign" THE_SERVERS},
+    {TLS_FLAW_FALSE_SIGNER, TLS_ALERT_BAD_CERTIFICATE,
+     "the certificate's keyUsage has keyCertSign, which is for authorities", NULL},
     {TLS_FLAW_PURPOSE, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate is not for servers (extendedKeyUsage must be serverAuth, not critical, not "
-     "any)",
-     "an issuer's certificate is not for issuers of servers (extendedKeyUsage)"},
+     "the certificate is not for servers (its extendedKeyUsage lacks serverAuth)",
+     "an issuer's certificate is not for issuers of servers (its extendedKeyUsage lacks "
+     "serverAuth)" THE_SERVERS},
+    {TLS_FLAW_NO_PURPOSE, TLS_ALERT_BAD_CERTIFICATE,
+     "the certificate has no extendedKeyUsage with serverAuth" ITSELF, NULL},
+    {TLS_FLAW_UNCLEAR_PURPOSE, TLS_ALERT_BAD_CERTIFICATE,
+     "the certificate's extendedKeyUsage is critical, or has any purpose beside serverAuth" ITSELF,
+     NULL},
+    {TLS_FLAW_ROOT_PURPOSE, TLS_ALERT_BAD_CERTIFICATE, NULL,
+     "a root has an extendedKeyUsage, which is for those below it" THE_SERVERS},
     {TLS_FLAW_KEY_ID, TLS_ALERT_BAD_CERTIFICATE, NULL,
-     "an issuer's certificate has no subjectKeyIdentifier"},
+     "an issuer's certificate has no subjectKeyIdentifier" THE_SERVERS},
     {TLS_FLAW_ISSUER_KEY_ID, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate has no authorityKeyIdentifier with a key identifier",
-     "an issuer's authorityKeyIdentifier is missing, or a root's is more than its own key "
-     "identifier"},
+     "the certificate has no authorityKeyIdentifier with a key identifier" ITSELF,
+     "an issuer's certificate has no authorityKeyIdentifier with a key identifier" THE_SERVERS},
+    {TLS_FLAW_ROOT_KEY_ID, TLS_ALERT_BAD_CERTIFICATE, NULL,
+     "a root's authorityKeyIdentifier is another's than its own" THE_SERVERS},
     {TLS_FLAW_CONSTRAINTS, TLS_ALERT_BAD_CERTIFICATE,
      "the certificate has nameConstraints, which are for issuers",
-     "an issuer's nameConstraints are malformed or not critical"},
+     "an issuer's nameConstraints are malformed (before a domain stands no dot)" THE_SERVERS},
+    {TLS_FLAW_QUIET_CONSTRAINTS, TLS_ALERT_BAD_CERTIFICATE, NULL,
+     "an issuer's nameConstraints are not critical" THE_SERVERS},
     {TLS_FLAW_NOT_PERMITTED, TLS_ALERT_BAD_CERTIFICATE,
      "an issuer's nameConstraints do not let the certificate have its names", NULL},
     {TLS_FLAW_ALT_NAMES, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate has no subjectAltName, or one that is critical beside a subject",
-     "an issuer's subjectAltName is not critical although it has no subject"},
+     "the certificate has no subjectAltName, which is where the server's name is looked for", NULL},
+    {TLS_FLAW_LOUD_NAMES, TLS_ALERT_BAD_CERTIFICATE,
+     "the certificate's subjectAltName is critical although it has a subject" ITSELF, NULL},
+    {TLS_FLAW_QUIET_NAMES, TLS_ALERT_BAD_CERTIFICATE,
+     "the certificate's subjectAltName is not critical although it has no subject" ITSELF,
+     "an issuer's subjectAltName is not critical although it has no subject" THE_SERVERS},
     {TLS_FLAW_COMMON_NAME, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate's common name is another host's than its subjectAltNames", NULL},
+     "the certificate's common name is another host's than its subjectAltNames" ITSELF, NULL},
     {TLS_FLAW_NAME, TLS_ALERT_BAD_CERTIFICATE, "the certificate is for another name", NULL},
 };
 

@@ -106,7 +106,7 @@ static void test_changes(void) {
       {LEAF, OUTER, 0, "300a 0608 2a8648ce3d040303", "malformed"},
       {ROOT, OUTER, 0, "300a 0608 2a8648ce3d040303", "no root"},
       {LEAF, RAW, 0, "8101 00", "malformed"},
-      {LEAF, SUBJECT, 0, "", "subjectAltName"},
+      {LEAF, SUBJECT, 0, "", "subjectAltName is not critical"},
       {LEAF, SUBJECT, 0, "CN=other.example", "common name"},
       {LEAF, SUBJECT, 0, "O=edb", NULL},
       /* Times. */
@@ -124,22 +124,22 @@ static void test_changes(void) {
       {LEAF, BASIC, 1, "3003 020100", "malformed"},
       {LEAF, BASIC, 1, "3003 010101", "malformed"},
       {LEAF, BASIC, 1, "3000 0500", "malformed"},
-      {ISSUER, BASIC, 1, NULL, "no certification authority"},
-      {ISSUER, BASIC, 1, "3000", "no certification authority"},
-      {ISSUER, BASIC, 0, "3003 0101ff", "no certification authority"},
+      {ISSUER, BASIC, 1, NULL, "lack CA:TRUE"},
+      {ISSUER, BASIC, 1, "3000", "lack CA:TRUE"},
+      {ISSUER, BASIC, 0, "3003 0101ff", "basicConstraints are not critical"},
       {ISSUER, BASIC, 1, "3006 0101ff 020100", NULL},
       {ISSUER, BASIC, 1, "3006 0101ff 0201ff", "no root"},
       {ISSUER, BASIC, 1, "3009 0101ff 0204 ffffffff", "no root"},
-      {ROOT, BASIC, 1, NULL, "no certification authority"},
-      {ROOT, BASIC, 0, "3003 0101ff", "no certification authority"},
+      {ROOT, BASIC, 1, NULL, "lack CA:TRUE"},
+      {ROOT, BASIC, 0, "3003 0101ff", "basicConstraints are not critical"},
       {ROOT, BASIC, 1, "3006 0101ff 020100", "pathLenConstraint"},
       {ROOT, BASIC, 1, "3006 0101ff 020101", NULL},
       {LEAF, BASIC, 2, "3000", "malformed"}, /* critical FALSE, written out */
       /* KeyUsage. */
       {LEAF, USAGE, 1, NULL, NULL},
-      {LEAF, USAGE, 1, "0302 0520", "keyUsage"}, /* keyEncipherment */
+      {LEAF, USAGE, 1, "0302 0520", "lacks digitalSignature"}, /* keyEncipherment */
       {LEAF, USAGE, 1, "0302 05a0", NULL},
-      {LEAF, USAGE, 1, "0302 0284", "keyUsage"}, /* and keyCertSign */
+      {LEAF, USAGE, 1, "0302 0284", "has keyCertSign"}, /* and keyCertSign */
       {LEAF, USAGE, 1, "0301 00", "malformed"},
       {LEAF, USAGE, 1, "0302 0080", "malformed"},
       {ISSUER, USAGE, 1, "0303 070600", "issuer's certificate is malformed"},
@@ -148,44 +148,44 @@ static void test_changes(void) {
       {ISSUER, USAGE, 1, NULL, NULL},
       {ROOT, USAGE, 1, "0302 0102", "keyCertSign"},
       /* ExtendedKeyUsage. */
-      {LEAF, PURPOSE, 0, NULL, "serverAuth"},
-      {LEAF, PURPOSE, 0, "300a 0608 2b06010505070302", "serverAuth"},
+      {LEAF, PURPOSE, 0, NULL, "no extendedKeyUsage with serverAuth; have it made"},
+      {LEAF, PURPOSE, 0, "300a 0608 2b06010505070302", "lacks serverAuth"},
       {LEAF, PURPOSE, 0, "3014 0608 2b06010505070302 0608 2b06010505070301", NULL},
-      {LEAF, PURPOSE, 0, "3006 0604 551d2500", "serverAuth"},
-      {LEAF, PURPOSE, 0, "3010 0604 551d2500 0608 2b06010505070301", "serverAuth"},
-      {LEAF, PURPOSE, 1, SERVER, "serverAuth"},
+      {LEAF, PURPOSE, 0, "3006 0604 551d2500", "lacks serverAuth"},
+      {LEAF, PURPOSE, 0, "3010 0604 551d2500 0608 2b06010505070301", "has any purpose"},
+      {LEAF, PURPOSE, 1, SERVER, "extendedKeyUsage is critical"},
       {LEAF, PURPOSE, 0, "3000", "malformed"},
       {ISSUER, PURPOSE, 0, SERVER, NULL},
       {ISSUER, PURPOSE, 0, "3006 0604 551d2500", NULL},
       {ISSUER, PURPOSE, 0, "300a 0608 2b06010505070302", "not for issuers of servers"},
-      {ROOT, PURPOSE, 0, SERVER, "extendedKeyUsage"},
+      {ROOT, PURPOSE, 0, SERVER, "a root has an extendedKeyUsage"},
       /* Key identifiers. */
       {LEAF, KEY_ID, 0, NULL, NULL},
       {LEAF, KEY_ID, 1, "=", "critical"},
-      {LEAF, ISSUER_KEY_ID, 0, NULL, "authorityKeyIdentifier"},
-      {LEAF, ISSUER_KEY_ID, 0, "3000", "authorityKeyIdentifier"},
+      {LEAF, ISSUER_KEY_ID, 0, NULL, "the certificate has no authorityKeyIdentifier"},
+      {LEAF, ISSUER_KEY_ID, 0, "3000", "the certificate has no authorityKeyIdentifier"},
       {LEAF, ISSUER_KEY_ID, 0, "3003 800105", "no root"},
       {LEAF, ISSUER_KEY_ID, 0, "3003 830105", "malformed"},
       {LEAF, ISSUER_KEY_ID, 1, "=", "critical"},
-      {ISSUER, KEY_ID, 0, NULL, "subjectKeyIdentifier"},
+      {ISSUER, KEY_ID, 0, NULL, "no subjectKeyIdentifier"},
       {ISSUER, KEY_ID, 0, "0400", "no root"},
       {ISSUER, KEY_ID, 1, "=", "critical"},
-      {ISSUER, ISSUER_KEY_ID, 0, NULL, "authorityKeyIdentifier"},
+      {ISSUER, ISSUER_KEY_ID, 0, NULL, "an issuer's certificate has no authorityKeyIdentifier"},
       {ROOT, KEY_ID, 0, NULL, "subjectKeyIdentifier"},
       {ROOT, KEY_ID, 1, "=", "critical"},
       {ROOT, ISSUER_KEY_ID, 0, "=", NULL},
-      {ROOT, ISSUER_KEY_ID, 0, "3000", "authorityKeyIdentifier"},
-      {ROOT, ISSUER_KEY_ID, 0, "3003 800105", "authorityKeyIdentifier"},
-      {ROOT, ISSUER_KEY_ID, 0, "3003 820105", "authorityKeyIdentifier"},
+      {ROOT, ISSUER_KEY_ID, 0, "3000", "another's than its own"},
+      {ROOT, ISSUER_KEY_ID, 0, "3003 800105", "another's than its own"},
+      {ROOT, ISSUER_KEY_ID, 0, "3003 820105", "another's than its own"},
       /* Names. */
-      {LEAF, NAMES, 0, NULL, "subjectAltName"},
+      {LEAF, NAMES, 0, NULL, "no subjectAltName"},
       {LEAF, NAMES, 0, "3000", "malformed"},
       {LEAF, NAMES, 0, "3003 820178", "another name"},
       {LEAF, NAMES, 0, "3005 8703 0a0000", "malformed"},
       {LEAF, NAMES, 0, "3003 890178", "malformed"},
       {LEAF, NAMES, 0, "300c 820a 64622e6578616d706c65 00", "malformed"},
       {LEAF, NAMES, 0, "300c 820a 64622e6578616d706c65", NULL},
-      {LEAF, NAMES, 1, "300c 820a 64622e6578616d706c65", "critical"},
+      {LEAF, NAMES, 1, "300c 820a 64622e6578616d706c65", "subjectAltName is critical"},
       {LEAF, NAMES, 0, "3004 a402 3005", "malformed"},
       /* Constraints. */
       {LEAF, CONSTRAINTS, 1, "300d a00b 3009 8207 6578616d706c65", "nameConstraints"},
@@ -237,6 +237,31 @@ static void test_extensions(void) {
   specs[LEAF].subject = "";
   spec_names(&specs[LEAF], 1, SERVER_NAMES);
   expect("critical names without a subject", NULL);
+}
+
+/* A root's authorityKeyIdentifier that names a certificate too, as easy-rsa's does: its own. */
+static void test_root_names_itself(void) {
+#define SELF "800105 a113 a411 300f310d300b06035504031304526f6f74"
+  static const struct {
+    const char *value, *reason;
+  } cases[] = {{"3003 800105", NULL},
+               {"301c " SELF " 8202 1234", NULL},
+               {"3018 " SELF, "another's than its own"},
+               {"3007 800105 8202 1234", "another's than its own"},
+               {"301c " SELF " 8202 1235", "another's than its own"},
+               {"301c 800105 a113 a411 300f310d300b06035504031304526f6f75 8202 1234",
+                "another's than its own"},
+               {"301c 800106 a113 a411 300f310d300b06035504031304526f6f74 8202 1234",
+                "another's than its own"},
+               {"301f 800105 a116 a411 300f310d300b06035504031304526f6f74 820178 8202 1234",
+                "another's than its own"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    reset();
+    spec_set(&specs[ROOT], KEY_ID, 0, "0401 05");
+    spec_set(&specs[ROOT], ISSUER_KEY_ID, 0, cases[i].value);
+    spec_set(&specs[ISSUER], ISSUER_KEY_ID, 0, "3003 800105");
+    expect(cases[i].value, cases[i].reason);
+  }
 }
 
 static void test_alerts(void) {
@@ -420,6 +445,7 @@ int main(void) {
   expect("the three as they should be", NULL);
   test_changes();
   test_extensions();
+  test_root_names_itself();
   test_alerts();
   test_names();
   test_algorithms();
