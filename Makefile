@@ -218,7 +218,7 @@ ct: | setup
 asan: | setup
 	@$(MAKE) --no-print-directory SANITIZE=1 EDB_SETUP=done test
 
-bench: $(SO) $(B)/libedb.a $(B)/nou128/libcrypto-edb.a $(B)/tlsc $(B)/nou128/tlsc | setup
+bench: $(SO) $(B)/libedb.a $(B)/nou128/libcrypto-edb.a $(B)/tdsd $(B)/tlsc $(B)/nou128/tlsc | setup
 	@CASE='$(CASE)' ROUNDS='$(ROUNDS)' $(TCLSH) bench/bench.tcl
 
 fuzz: | setup

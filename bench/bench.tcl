@@ -41,6 +41,15 @@ namespace eval bench {
     filter  {peers {c-text c-binary vtab-floor go-sql-driver mysql2 rust-mysql pymysql} targets {}}
     insert  {peers {c-prepared go-sql-driver mysql2 rust-mysql} targets {c-prepared 0.85}}
   }
+  # freetds, tiberius and python-tds speak TDS 7.4 inside TLS, the others and edb strict TDS 8.0.
+  variable sqlserver {
+    scan    {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python vtab-floor}
+             targets {freetds 2.0 go-mssqldb 1.5 tiberius 1.5 tedious 8 python-tds 30 vtab-floor 0.5}}
+    lookup  {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python vtab-floor}
+             targets {freetds 1.0}}
+    insert  {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python} targets {freetds 1.0}}
+  }
+  variable sqlserver_memory {memory {big {series_10m 10000000} small {series_10k 10000} target 1024}}
   variable sqlite {
     scan    {peers {attach vtab-floor} targets {attach 0.28}}
     lookup  {peers {attach vtab-floor} targets {}}
@@ -65,7 +74,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -244,7 +253,7 @@ proc bench::run_memory {case spec peer source facts} {
   }
   if {[dict exists $skipped edb]} { dict set result edb_skipped [dict get $skipped edb] }
   dict set result rows $rows
-  dict set result growth_target_kb $memory_target
+  dict set result growth_target_kb [expr {[dict exists $spec target] ? [dict get $spec target] : $memory_target}]
   record [dict merge $result $facts]
 }
 
@@ -259,39 +268,50 @@ proc bench::record {result} {
 
 proc bench::group_postgresql {name} {
   variable postgresql
+  variable memory
   group_server $name $postgresql [dict create name $name title PostgreSQL \
-    schema public. url_options {} memory_peer c-libpq make make_postgresql_tables]
+    schema public. url_options {} memories $memory memory_peer c-libpq make make_postgresql_tables]
 }
 
 # MariaDB, in whose results the driver's name stands.
 proc bench::group_mysql {} {
   variable mysql
-  group_server mysql $mysql {name mariadb title {} schema {} url_options ?ssl-mode=DISABLED
-    memory_peer c-binary make make_mysql_tables}
+  variable memory
+  group_server mysql $mysql [dict create name mariadb title {} schema {} url_options ?ssl-mode=DISABLED \
+    memories $memory memory_peer c-binary make make_mysql_tables]
+}
+
+# The TDS test server, which sends prepared answers, so that it is not what is measured.
+proc bench::group_sqlserver {} {
+  variable sqlserver
+  variable sqlserver_memory
+  group_server sqlserver $sqlserver [dict create name tdsd title tdsd schema dbo. url_options {} \
+    memories $sqlserver_memory memory_peer freetds make make_sqlserver_tables also run_ciphers]
 }
 
 # The cases of a server.  OPTIONS: the server's name in servers.tcl and in facts, what stands before a
-# table's name and behind the URL in edb, the peer whose memory is measured, and the proc that makes the rows.
+# table's name and behind the URL in edb, the cases of memory and the peer that is measured in them, the proc that
+# makes the rows, and `also`, one that runs cases of its own.
 proc bench::group_server {group works options} {
-  variable memory
   variable rows
-  if {![is_group_wanted $group [concat [dict keys $works] [dict keys $memory]]]} return
   dict with options {}
+  if {![is_group_wanted $group [concat [dict keys $works] [dict keys $memories]]]} return
   if {[catch {servers::start $name} server options]} {
     if {[dict get $options -errorcode] ne {SERVERS UNAVAILABLE}} { return -options $options $server }
-    foreach work [concat [dict keys $works] [dict keys $memory]] {
+    foreach work [concat [dict keys $works] [dict keys $memories]] {
       record [dict create case $group.$work peer $memory_peer skipped $server]
     }
     return
   }
   progress $group "making $rows rows"
   set server [$make $server]
-  set source [dict create url [dict get $server url] libdir [dict get $server libdir] table t \
+  set source [dict create server $server url [dict get $server url] libdir [dict get $server libdir] table t \
     rows $rows indexed 1 schema $schema url_options $url_options secret [servers::percent_encode [dict get $server password]]]
   set facts [facts [string trim "$title [dict get $server version]"] [client_version $memory_peer $source]]
   dict for {work spec} $works { run_case $group.$work $work $spec $source $facts }
+  if {[info exists also]} { $also $source $facts }
   dict set source indexed 0
-  dict for {work spec} $memory { run_memory $group.$work $spec $memory_peer $source $facts }
+  dict for {work spec} $memories { run_memory $group.$work $spec $memory_peer $source $facts }
   servers::stop $name
 }
 
@@ -410,6 +430,7 @@ proc bench::main {} {
     group_postgresql postgresql
     group_postgresql postgresql18
     group_mysql
+    group_sqlserver
     group_sqlite
     group_crypto
     tls::group

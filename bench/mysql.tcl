@@ -50,17 +50,7 @@ proc peers::rust-mysql {source work units} {
   dict with source { list [program rustmysql] $work $url $table $rows $units }
 }
 
-# A first build takes minutes; what it made stays in build/peers.
-proc peers::build_rustmysql {} {
-  variable bench
-  variable root
-  if {[auto_execok cargo] eq {}} { skip "cargo is not installed" }
-  set target $root/build/peers/cargo
-  if {![file exists $target]} { puts stderr "Building the crate mysql with cargo" }
-  attempt "cargo could not build it" cargo build --quiet --release --locked \
-    --manifest-path $bench/rustmysql/Cargo.toml --target-dir $target
-  return $target/release/rustmysql
-}
+proc peers::build_rustmysql {} { build_cargo rustmysql mysql }
 
 proc peers::mysql2 {source work units} {
   variable bench

@@ -256,6 +256,18 @@ proc peers::build_go {name} {
   return $out/$name
 }
 
+# A program of bench/NAME, in Rust, on that crate.  A first build takes minutes; what it made stays in build/peers.
+proc peers::build_cargo {name crate} {
+  variable bench
+  variable root
+  if {[auto_execok cargo] eq {}} { skip "cargo is not installed" }
+  set target $root/build/peers/cargo
+  if {![file exists $target/release/$name]} { puts stderr "Building the crate $crate with cargo" }
+  attempt "cargo could not build it" cargo build --quiet --release --locked \
+    --manifest-path $bench/$name/Cargo.toml --target-dir $target
+  return $target/release/$name
+}
+
 # DuckDB and, from a second package, the extension's file: DuckDB would fetch it from its own server
 # otherwise.
 proc peers::build_duckdb {} {

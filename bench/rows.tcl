@@ -26,6 +26,17 @@ proc rows::mariadb {id} {
     ($id * 7919 % $period) / 8e0 AS score"
 }
 
+# The same for SQL Server (2022, for its series): the columns and the FROM clause of rows 1 .. N.
+proc rows::sqlserver {n} {
+  variable words
+  variable period
+  set cases {}
+  for {set i 0} {$i < 16} {incr i} { append cases " WHEN $i THEN N'[lindex $words $i]'" }
+  return "value AS id, RIGHT('0000000' + CAST(value AS varchar(20)), 8) + N' ' + CASE value & 15$cases END AS name,\
+    CAST(value * 7919 % $period AS float) / 8 AS score\
+    FROM GENERATE_SERIES(CAST(1 AS bigint), CAST($n AS bigint))"
+}
+
 proc rows::key {n rows} { expr {1 + $n * 618033 % $rows} }
 
 # The first and last id that the work `filter` reads.
