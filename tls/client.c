@@ -72,7 +72,7 @@ ecr_status tls_start(tls_client *client, const tls_config *config, uint8_t *work
   memset(s, 0, sizeof *s);
   s->failure.alert = TLS_ALERT_NONE;
   s->hs.config = *config;
-  s->now = config->now;
+  s->now = s->verified = config->now;
   if (!check_config(&s->hs.config) || !work || work_size < TLS_WORK) {
     s->failure = (tls_failure){TLS_ALERT_INTERNAL_ERROR, 0, "the configuration is not complete"};
     return ECR_INVALID;

@@ -41,9 +41,15 @@ void tls_session_keep(tls_state *s, const uint8_t *secret, size_t n, uint32_t li
   session->secret_size = n;
   /* "Clients MUST NOT cache tickets for longer than 7 days, regardless of the ticket_lifetime"
   ** (4.6.1). */
-  session->lifetime = lifetime < 604800 ? lifetime : 604800;
+  session->lifetime = lifetime < TLS_SESSION_MAX ? lifetime : TLS_SESSION_MAX;
   session->received = s->now;
+  session->verified = s->verified;
   memcpy(session->binding, s->binding, sizeof session->binding);
+}
+
+/* A clock that went back makes no session older. */
+static int is_within(int64_t now, int64_t from, uint32_t seconds) {
+  return now >= from && (uint64_t)now - (uint64_t)from < seconds;
 }
 
 int tls_session_fits(const tls_state *s, const tls_session *session) {
@@ -58,9 +64,9 @@ int tls_session_fits(const tls_state *s, const tls_session *session) {
     return 0;
   }
   if (session->ticket_size == 0 && (suite->version == TLS_1_3 || session->id_size == 0)) return 0;
-  /* A clock that went back makes no session older; one that is over is not offered (4.6.1). */
-  if (config->now < session->received ||
-      (uint64_t)config->now - (uint64_t)session->received >= session->lifetime) {
+  /* One that is over is not offered (4.6.1). */
+  if (!is_within(config->now, session->received, session->lifetime) ||
+      !is_within(config->now, session->verified, TLS_SESSION_MAX)) {
     return 0;
   }
   return ecr_equal(session->binding, s->binding, sizeof s->binding);

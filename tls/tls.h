@@ -197,6 +197,7 @@ typedef struct tls_session {
   size_t secret_size;
   uint32_t lifetime, age_add;
   int64_t received;    /* seconds, the caller's clock */
+  int64_t verified;    /* when the certificate was: of the first of sessions that came of others */
   uint8_t binding[32]; /* SHA-256 of name, ALPN and the trust's identity */
   size_t id_size, ticket_size;
   uint8_t id[32]; /* TLS 1.2: where there is no ticket, the session's id */

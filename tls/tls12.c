@@ -64,6 +64,7 @@ static tls_alert take_session(tls_state *s, tls_bytes id) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server resumes what was not offered");
   }
   s->resumed = 1;
+  s->verified = hs->session->verified;
   s->ticket = *hs->session; /* goes on, unless a new ticket comes */
   s->ticket.used = 0;
   memcpy(hs->secret, hs->session->secret, TLS12_MASTER);

@@ -37,6 +37,7 @@ static tls_alert take_session(tls_state *s, const tls_extensions *x) {
     return tls_fail(s, TLS_ALERT_ILLEGAL_PARAMETER, "the server resumes what was not offered");
   }
   s->resumed = 1;
+  s->verified = hs->session->verified;
   return TLS_ALERT_NONE;
 }
 

@@ -369,7 +369,7 @@ typedef struct tls_state {
   int update_waits;                   /* a KeyUpdate of ours has not left yet */
   uint8_t resumption[TLS_SECRET_MAX]; /* 1.3: the tickets' secret */
   uint8_t binding[32];
-  int64_t now;
+  int64_t now, verified; /* verified: as tls_session's */
   char alpn[TLS_ALPN_MAX + 1];
   tls_handshake hs;
   tls_session ticket; /* the newest; used: not yet asked for */
@@ -446,6 +446,9 @@ const ecr_aead *tls_aead_of(const tls_state *s, const tls_suite *suite);
 void tls_handshake_over(tls_state *s);
 
 /* session.c */
+/* "It is RECOMMENDED that implementations place limits on the total lifetime of such keying
+** material" (RFC 8446 4.6.1): sessions that come of others end with the first one's week. */
+#define TLS_SESSION_MAX 604800
 void tls_session_bind(tls_state *s);
 /* What is not the ticket's own: of this connection. */
 void tls_session_keep(tls_state *s, const uint8_t *secret, size_t n, uint32_t lifetime);

@@ -126,6 +126,86 @@ static void resumption(void) {
   run(&again, &c[3]);
 }
 
+/* Tickets that are not kept, and how long the others are good for. */
+static void tickets(void) {
+  static const struct {
+    const char *lifetime;
+    size_t size;
+    int kept;
+    uint32_t seconds;
+  } cases[] = {{"00000001", 0, 1, 1},
+               {"00000000", 0, 0, 0}, /* to be discarded at once */
+               {"00093a80", 0, 1, 604800},
+               {"00093a81", 0, 1, 604800}, /* a week is the longest */
+               {"ffffffff", 0, 1, 604800},
+               {"00000001", TLS_TICKET_MAX, 1, 1},
+               {"00000001", TLS_TICKET_MAX + 1, 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const tls_config config = base();
+    const script s = {TO("gives a ticket", GOOD "T|<", TLS_ALERT_NONE),
+                      .lifetime = cases[i].lifetime, .ticket_size = cases[i].size};
+    session.used = 0;
+    run(&s, &config);
+    CHECK_INT(session.used, cases[i].kept);
+    if (!session.used) continue;
+    CHECK_INT(session.lifetime, cases[i].seconds);
+    CHECK_INT(session.ticket_size, cases[i].size ? cases[i].size : 6);
+  }
+  /* TLS 1.2: too long a one, and what has no extended master secret. */
+  static const script not_kept[] = {
+      {TO("a long ticket", "hcxo|?=t|sf|<", TLS_ALERT_NONE), .hello = "00230000",
+       .ticket_size = TLS_TICKET_MAX + 1},
+      {TO("the old master secret", "hcxo|?=t|sf|<", TLS_ALERT_NONE), .hello = "00230000",
+       .no_master = 1},
+      {TO("the old master secret, by id", "hcxo|?=sf|<", TLS_ALERT_NONE), .id = "0102",
+       .no_master = 1},
+  };
+  for (size_t i = 0; i < sizeof not_kept / sizeof not_kept[0]; i++) {
+    tls_config config = base();
+    config.allow_no_extended_master_secret = 1;
+    session.used = 0;
+    run(&not_kept[i], &config);
+    CHECK_INT(session.used, 0);
+  }
+}
+
+/* A chain of sessions, each resumed by the one before, ends a week after the certificate was
+** looked at, in both versions. */
+static void verified_anew(void) {
+  static const script fulls[] = {{TO("gives a ticket", GOOD "T|", TLS_ALERT_NONE)},
+                                 {TO("gives an id", "hcxo|?=sf|<", TLS_ALERT_NONE), .id = "0102"}};
+  static const script resumes[] = {
+      {TO("resumes", "H|!EF|!?=<T|", TLS_ALERT_NONE), .psk = 1},
+      {TO("renews", "ht|sf|?=<", TLS_ALERT_NONE), .resumes = 1, .hello = "00230000"}};
+  static const script refused[] = {
+      {TO("was not offered", "H|", TLS_ALERT_UNSUPPORTED_EXTENSION), .psk = 1},
+      {TO("was not offered", "h|", TLS_ALERT_ILLEGAL_PARAMETER), .resumes = 1}};
+  static const int64_t week = 604800;
+  for (int old = 0; old < 2; old++) {
+    tls_config config = base();
+    config.max_version = old ? 0x0303 : 0;
+    session.used = 0;
+    run(&fulls[old], &config);
+    CHECK_INT(session.verified, config.now);
+    for (int i = 0; i < 3; i++) {
+      tls_session kept = session;
+      /* As old as may be, if it were not for the certificate. */
+      config.now = 1000 + (i < 2 ? (i + 1) * 7199 : week - 1);
+      kept.received = config.now;
+      config.session = &kept;
+      session.used = 0;
+      run(&resumes[old], &config);
+      CHECK_INT(session.used, 1);
+      CHECK_INT(session.verified, 1000);
+    }
+    tls_session kept = session;
+    kept.received = config.now = 1000 + week;
+    config.session = &kept;
+    config.max_version = 0; /* so that there is an id to echo */
+    run(&refused[old], &config);
+  }
+}
+
 /* What fails leaves nothing to resume: by our alert, by the server's, in the record that ends the
 ** handshake. */
 static void no_session_of_failures(void) {
@@ -165,6 +245,7 @@ static void resumption_12(void) {
     memcpy(master, peer_server.master, 48);
     CHECK_BYTES(session.secret, session.secret_size, master, 48);
     config.session = &kept;
+    if (by_id) config.now += 500; /* the ticket is good for a second */
     for (int only = 0; only < 2; only++) {
       config.max_version = only ? 0x0303 : 0;
       session.used = 0;
@@ -268,10 +349,13 @@ static void ends(void) {
   CHECK_BYTES(peer_server.from_client, peer_server.from_client_n, "\1", 2);
   CHECK_INT(tls_seal(&client, more, 1, out, sizeof out, &n), ECR_INVALID);
   CHECK_INT(tls_update_keys(&client), ECR_INVALID);
-  /* Ours first: the server's data still come. */
+  /* Ours first: the server's data still come, and its new keys, unanswered. */
   connect_to(&good);
   tls_close(&client);
   read_client(&peer_server);
+  for (const char *p = "u|+"; *p; p++) step(&peer_server, *p);
+  deliver(&peer_server);
+  CHECK(tls_output(&client, &n) == NULL);
   step(&peer_server, 'D');
   deliver(&peer_server);
   CHECK_INT(last, TLS_DATA);
@@ -284,6 +368,15 @@ static void ends(void) {
 }
 
 static void sizes(void) {
+  /* Handshake messages: the header alone is enough to refuse one. */
+  for (unsigned more = 0; more < 2; more++) {
+    uint8_t record[] = {22, 3, 3, 0, 4, 2, 0, TLS_MESSAGE_MAX >> 8, (uint8_t)more};
+    const tls_config config = base();
+    tls_received got;
+    CHECK_INT(tls_start(&client, &config, work, sizeof work), ECR_OK);
+    CHECK_INT(tls_receive(&client, record, sizeof record, &got), more ? TLS_FAILED : TLS_OK);
+    CHECK_INT(tls_failed(&client).alert, more ? TLS_ALERT_DECODE_ERROR : TLS_ALERT_NONE);
+  }
   static uint8_t big[TLS_PLAIN_MAX + 1], out[TLS_RECORD_MAX + 1];
   const script good = {TO("a good one", GOOD, TLS_ALERT_NONE)};
   size_t n;
@@ -361,7 +454,9 @@ static void limits(void) {
     if (v->from_client_n != 5) continue;
     CHECK_BYTES(v->from_client, 5, "\x18\0\0\1\1", 5);
     asked++;
-    step(v, 'D'); /* one more before it answers */
+    step(v, 'D'); /* one more before it answers, for which it is not asked again */
+    deliver(v);
+    CHECK(tls_output(&client, &m) == NULL);
     for (const char *p = "k|+"; *p; p++) step(v, *p);
     deliver(v);
   }
@@ -407,6 +502,9 @@ static void own_cipher(void) {
   mine.context_size++;
   CHECK_INT(tls_use_aead(&client, aeads), ECR_INVALID);
   mine.context_size--;
+  mine.key_size = 64;
+  CHECK_INT(tls_use_aead(&client, aeads), ECR_INVALID);
+  mine.key_size = 16;
   CHECK_INT(tls_use_aead(&client, aeads), ECR_OK);
   CHECK(tls_output(&client, &n) != NULL);
   CHECK_INT(tls_use_aead(&client, aeads), ECR_INVALID);
@@ -491,14 +589,26 @@ static void wiped(void) {
   for (int i = 0; i < 2; i++) CHECK(!memmem(&client, sizeof client, v->secrets[i], 32));
   CHECK(memmem(&client, sizeof client, v->secrets[2], 32) != NULL);
   CHECK(!memmem(&client, sizeof client, v->schedule, 32));
+  for (const char *p = "T|"; *p; p++) step(&peer_server, *p);
+  deliver(&peer_server);
+  CHECK(memmem(&client, sizeof client, v->psk, 32) != NULL);
   tls_clear(&client);
   for (int i = 0; i < 4; i++) CHECK(!memmem(&client, sizeof client, v->secrets[i], 32));
+  CHECK(!memmem(&client, sizeof client, v->psk, 32));
   for (size_t i = 0; i < sizeof work; i++) {
     if (work[i]) {
       CHECK_INT(work[i], 0);
       break;
     }
   }
+  /* A failure leaves no keys either. */
+  connect_to(&good);
+  step(&peer_server, 'S');
+  deliver(&peer_server);
+  CHECK_INT(last, TLS_FAILED);
+  for (int i = 0; i < 4; i++) CHECK(!memmem(&client, sizeof client, v->secrets[i], 32));
+  CHECK_BYTES(tls_state_of(&client)->resumption, 48, ((const uint8_t[48]){0}), 48);
+  CHECK(tls_state_of(&client)->read.aead == NULL && tls_state_of(&client)->write.aead == NULL);
 }
 
 int main(void) {
@@ -510,6 +620,8 @@ int main(void) {
   refused_configurations();
   resumption();
   resumption_12();
+  tickets();
+  verified_anew();
   no_session_of_failures();
   identities();
   ends();

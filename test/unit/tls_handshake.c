@@ -121,6 +121,8 @@ static const script scripts[] = {
 
     /* Certificates. */
     {TO("no certificate", "H|!EC|", TLS_ALERT_DECODE_ERROR), .empty_chain = 1},
+    {TO("as many as there may be", GOOD, TLS_ALERT_NONE), .certificates = TLS_CHAIN_MAX},
+    {TO("one more", "H|!EC|", TLS_ALERT_BAD_CERTIFICATE), .certificates = TLS_CHAIN_MAX + 1},
     {TO("one that is not trusted", "H|!EC|", TLS_ALERT_UNKNOWN_CA), .untrusted = 1},
     {TO("a context", "H|!EC|", TLS_ALERT_ILLEGAL_PARAMETER), .context = 1},
     {TO("a request with a context", "H|!EQ|", TLS_ALERT_ILLEGAL_PARAMETER), .context = 1},
@@ -163,6 +165,7 @@ static const script scripts12[] = {
     {TO("CCS after Finished", GOOD12 "S", TLS_ALERT_BAD_RECORD_MAC)},
     {TO("a ticket that was not announced", "hcxo|?t|", TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("a second handshake", GOOD12 "h|", TLS_ALERT_UNEXPECTED_MESSAGE)},
+    {TO("HelloRequest with something in it", GOOD12 "G|", TLS_ALERT_DECODE_ERROR)},
     {TO("HelloRequests without end", GOOD12 X33("g|?"), TLS_ALERT_UNEXPECTED_MESSAGE)},
     {TO("data before Finished", "hcxo|?=sD", TLS_ALERT_UNEXPECTED_MESSAGE)},
 
@@ -180,6 +183,8 @@ static const script scripts12[] = {
     {TO("a key of another kind than the suite's", "hc|", TLS_ALERT_ILLEGAL_PARAMETER),
      .rsa_leaf = 1},
     {TO("no certificate", "hc|", TLS_ALERT_DECODE_ERROR), .empty_chain = 1},
+    {TO("as many as there may be", GOOD12, TLS_ALERT_NONE), .certificates = TLS_CHAIN_MAX},
+    {TO("one more", "hc|", TLS_ALERT_BAD_CERTIFICATE), .certificates = TLS_CHAIN_MAX + 1},
     {TO("one that is not trusted", "hc|", TLS_ALERT_UNKNOWN_CA), .untrusted = 1},
     {TO("an explicit curve", "hcx|", TLS_ALERT_ILLEGAL_PARAMETER), .curve_type = 1},
     {TO("a group that was not offered", "hcx|", TLS_ALERT_ILLEGAL_PARAMETER), .group = 0x19},

@@ -181,8 +181,10 @@ typedef struct script {
   int no_versions, no_share, no_echo, zero_share, compression, wrong_signature, wrong_finished,
       empty_chain, context, no_renegotiation, no_master, curve_type, untrusted, rsa_leaf,
       short_body;
-  int no_retry_versions, resumes; /* resumes: TLS 1.2, the client's session id is echoed */
-  const char *id;                 /* TLS 1.2: the session's, in hexadecimal */
+  int no_retry_versions, resumes;   /* resumes: TLS 1.2, the client's session id is echoed */
+  const char *id;                   /* TLS 1.2: the session's, in hexadecimal */
+  const char *lifetime;             /* TLS 1.3: a ticket's, in hexadecimal; NULL: two hours */
+  size_t certificates, ticket_size; /* 0: one, of three bytes; the usual one */
 } script;
 
 typedef struct direction {

@@ -129,17 +129,15 @@ static void send_request(server *v) {
 static void send_certificate(server *v, int version) {
   uint8_t body[400];
   size_t n = 0;
+  const char *block = v->s->certificate ? v->s->certificate : "";
+  const size_t count = v->s->empty_chain ? 0 : v->s->certificates ? v->s->certificates : 1;
+  const size_t extensions = version == 13 ? 2 + strlen(block) / 2 : 0;
   if (version == 13) put_hex(body, &n, v->s->context ? "0107" : "00");
-  if (v->s->empty_chain) {
-    put_hex(body, &n, "000000");
-  } else if (version == 12) {
-    put_hex(body, &n, "000006000003414243");
-  } else {
-    const char *block = v->s->certificate ? v->s->certificate : "";
-    const size_t size = strlen(block) / 2;
-    put_number(body, &n, 3 + 3 + 2 + size, 3);
+  put_number(body, &n, count * (3 + 3 + extensions), 3);
+  for (size_t i = 0; i < count; i++) {
     put_hex(body, &n, "000003414243");
-    put_number(body, &n, size, 2);
+    if (version == 12) continue;
+    put_number(body, &n, extensions - 2, 2);
     put_hex(body, &n, block);
   }
   server_message(v, 11, body, n, 1);
@@ -202,12 +200,32 @@ static void send_finished_12(server *v) {
   server_message(v, 20, body, 12, 1);
 }
 
+static void put_ticket(const script *s, uint8_t *body, size_t *n) {
+  static const uint8_t large[TLS_TICKET_MAX + 1];
+  put_number(body, n, s->ticket_size, 2);
+  put(body, n, large, s->ticket_size);
+}
+
 static void send_ticket(server *v) {
-  uint8_t body[300];
+  uint8_t body[TLS_TICKET_MAX + 300];
   size_t n = 0;
-  put_hex(body, &n, "00001c20 000004d2 01 01 0006 7469636b6574");
+  put_hex(body, &n, v->s->lifetime ? v->s->lifetime : "00001c20");
+  put_hex(body, &n, "000004d2 01 01");
+  if (v->s->ticket_size) {
+    put_ticket(v->s, body, &n);
+  } else {
+    put_hex(body, &n, "0006 7469636b6574");
+  }
   put_hex(body, &n, v->s->ticket ? v->s->ticket : "0000");
   server_message(v, 4, body, n, 0);
+}
+
+static void send_ticket_12(server *v) {
+  uint8_t body[TLS_TICKET_MAX + 300];
+  size_t n = 0;
+  put_hex(body, &n, v->s->ticket_size ? "00000001" : "00000001 0001 78");
+  if (v->s->ticket_size) put_ticket(v->s, body, &n);
+  server_message(v, 4, body, n, 1);
 }
 
 /* ---- Between the two ------------------------------------------------------------------------- */
@@ -286,7 +304,8 @@ static void check_finished(server *v) {
 **             C Certificate, V CertificateVerify, F Finished, T NewSessionTicket, k KeyUpdate, u one
 **             that asks, + the server's next key, ! the handshake's keys, then those of the data
 **   TLS 1.2:  h ServerHello, c Certificate, x ServerKeyExchange, q CertificateRequest,
-**             o ServerHelloDone, t ticket, s CCS and new key, f Finished, g HelloRequest
+**             o ServerHelloDone, t ticket, s CCS and new key, f Finished, g HelloRequest, G one that is not
+**             empty
 **   Both:     | a record, p one with padding, 1 the first half of what waits, S CCS, Y and y what is
 **             none, Z an empty handshake record, A empty data, D data, P padding alone, W warning,
 **             N close_notify, X fatal alert, e one that is none, ? reads the client, = whose
@@ -337,10 +356,13 @@ static void step(server *v, char letter) {
     send_ticket(v);
     break;
   case 't':
-    server_message(v, 4, (const uint8_t *)"\0\0\0\1\0\1x", 7, 1);
+    send_ticket_12(v);
     break;
   case 'g':
     server_message(v, 0, NULL, 0, 0);
+    break;
+  case 'G':
+    server_message(v, 0, &one, 1, 0);
     break;
   case 'k':
     server_message(v, 24, &zero, 1, 0);
