@@ -317,8 +317,11 @@ typedef struct {
   bool bad;
 } Sum;
 
+/* SQLite's own memory is aligned to 8 bytes, a Decimal to 16: it holds a pointer. */
 static void sum_step(sqlite3_context *c, int n, sqlite3_value **v) {
-  Sum *s = sqlite3_aggregate_context(c, sizeof *s);
+  Sum **held = sqlite3_aggregate_context(c, sizeof *held);
+  if (held != NULL && *held == NULL) *held = xmalloc(sizeof **held);
+  Sum *s = held ? *held : NULL;
   (void)n;
   if (s == NULL) return;
   if (s->count == 0) function_type(v[1], &s->type);
@@ -336,8 +339,7 @@ static void sum_step(sqlite3_context *c, int n, sqlite3_value **v) {
   }
 }
 
-static void sum_end(sqlite3_context *c, bool average) {
-  Sum *s = sqlite3_aggregate_context(c, 0);
+static void sum_answer(sqlite3_context *c, Sum *s, bool average) {
   if (s == NULL || s->count == 0) return;
   Decimal count = {.magnitude = (U128)s->count};
   char text[64];
@@ -361,6 +363,14 @@ static void sum_end(sqlite3_context *c, bool average) {
       sqlite3_result_int64(c, r);
     }
   }
+}
+
+static void sum_end(sqlite3_context *c, bool average) {
+  Sum **held = sqlite3_aggregate_context(c, 0);
+  if (held == NULL) return;
+  sum_answer(c, *held, average);
+  free(*held);
+  *held = NULL;
 }
 
 static void sum_final(sqlite3_context *c) { sum_end(c, false); }
