@@ -147,6 +147,9 @@ proc mysql {sql args} {
   servers::mysql [server_dict mysql] $sql {*}$args
 }
 
+# Runs T-SQL inside the TDS test server, with no client between; returns the rows, a|b|NULL in lines.
+proc tdsd {sql} { servers::tdsd [server_dict sqlserver] $sql }
+
 proc server_dict {kind} {
   set server {}
   set prefix EDB_TEST_[string toupper $kind]_

@@ -209,6 +209,11 @@ static bool run_iconv(const char *from, const char *to, const uint8_t *p, size_t
       left--;
     } while (left > 0 && strcmp(from, "UTF-8") == 0 && (*in & 0xC0) == 0x80);
   }
+  /* What composes, as 1255 and 1258, has held the last character back. */
+  char rest[64], *rest_p = rest;
+  size_t rest_room = sizeof rest;
+  iconv(converter, NULL, NULL, &rest_p, &rest_room);
+  buf_add(out, rest, sizeof rest - rest_room);
   iconv_close(converter);
   buf_free(&copy);
   return true;

@@ -111,9 +111,9 @@ static void parse_column(Batch *b, Buf *out, Expr *e) {
 static void write_number(Buf *out, Expr *e, const char *text) {
   if (strpbrk(text, "eE") != NULL) {
     e->type = type_make(K_FLOAT, 0, 0, 0);
-    buf_printf(out, "%.17g", strtod(text, NULL));
-    if (strpbrk((const char *)buf_string(out) + out->n - 1, "0123456789") != NULL)
-      buf_text(out, "e0");
+    char number[40];
+    snprintf(number, sizeof number, "%.17g", strtod(text, NULL));
+    buf_printf(out, "%s%s", number, strchr(number, 'e') != NULL ? "" : "e0");
     return;
   }
   Decimal d = {0};
