@@ -31,6 +31,22 @@ static const char tables[] =
     "CREATE TABLE tdsd_sequence(name TEXT PRIMARY KEY, value);"
     "INSERT INTO tdsd_sequence VALUES ('object', 901578250), ('rowversion', 2000);";
 
+/* sys.columns and sys.all_columns. */
+#define COLUMN_COLUMNS                                                                             \
+  "object_id int,name sysname,column_id int,system_type_id tinyint,user_type_id int,max_length "   \
+  "smallint,precision tinyint,scale tinyint,collation_name sysname,is_nullable "                   \
+  "bit,is_ansi_padded bit,is_rowguidcol bit,is_identity bit,is_computed bit,is_filestream "        \
+  "bit,is_replicated bit,is_xml_document bit,xml_collection_id int,default_object_id "             \
+  "int,rule_object_id int,is_sparse bit,is_column_set bit,generated_always_type "                  \
+  "tinyint,generated_always_type_desc nvarchar(60),encryption_type int,is_hidden bit,is_masked "   \
+  "bit,graph_type int"
+#define COLUMN_ROWS                                                                                \
+  "SELECT object_id, name, id, tds_type_prop(type, 'system'), tds_type_prop(type, 'user'), "       \
+  "tds_type_prop(type, 'length'), tds_type_prop(type, 'precision'), tds_type_prop(type, "          \
+  "'scale'), collation, nullable, 1, 0, identity, computed, 0, 0, 0, 0, coalesce((SELECT o.id "    \
+  "FROM tdsd_object AS o WHERE o.type = 'D' AND o.parent = c.object_id AND o.detail = c.id), "     \
+  "0), 0, sparse, 0, 0, 'NOT_APPLICABLE', NULL, hidden, 0, NULL FROM tdsd_column AS c"
+
 /* name, columns with types, and what they are. */
 static const struct {
   const char *name, *columns, *sql;
@@ -85,27 +101,9 @@ static const struct {
      "'P'"},
     {"sys.synonyms", "name sysname,object_id int,schema_id int,base_object_name nvarchar(1035)",
      "SELECT name, id, schema_id, definition FROM tdsd_object WHERE type = 'SN'"},
-    {"sys.columns",
-     "object_id int,name sysname,column_id int,system_type_id tinyint,user_type_id int,max_length "
-     "smallint,precision tinyint,scale tinyint,collation_name sysname,is_nullable "
-     "bit,is_ansi_padded bit,is_rowguidcol bit,is_identity bit,is_computed bit,is_filestream "
-     "bit,is_replicated bit,is_xml_document bit,xml_collection_id int,default_object_id "
-     "int,rule_object_id int,is_sparse bit,is_column_set bit,generated_always_type "
-     "tinyint,generated_always_type_desc nvarchar(60),encryption_type int,is_hidden bit,is_masked "
-     "bit,graph_type int",
-     "SELECT object_id, name, id, tds_type_prop(type, 'system'), tds_type_prop(type, 'user'), "
-     "tds_type_prop(type, 'length'), tds_type_prop(type, 'precision'), tds_type_prop(type, "
-     "'scale'), collation, nullable, 1, 0, identity, computed, 0, 0, 0, 0, coalesce((SELECT o.id "
-     "FROM tdsd_object AS o WHERE o.type = 'D' AND o.parent = c.object_id AND o.detail = c.id), "
-     "0), 0, sparse, 0, 0, 'NOT_APPLICABLE', NULL, hidden, 0, NULL FROM tdsd_column AS c WHERE "
-     "object_id IN (SELECT id FROM tdsd_object WHERE system = 0)"},
-    {"sys.all_columns",
-     "object_id int,name sysname,column_id int,system_type_id tinyint,user_type_id int,max_length "
-     "smallint,precision tinyint,scale tinyint,collation_name sysname,is_nullable bit,is_identity "
-     "bit,is_computed bit,is_hidden bit",
-     "SELECT object_id, name, id, tds_type_prop(type, 'system'), tds_type_prop(type, 'user'), "
-     "tds_type_prop(type, 'length'), tds_type_prop(type, 'precision'), tds_type_prop(type, "
-     "'scale'), collation, nullable, identity, computed, hidden FROM tdsd_column"},
+    {"sys.columns", COLUMN_COLUMNS,
+     COLUMN_ROWS " WHERE object_id IN (SELECT id FROM tdsd_object WHERE system = 0)"},
+    {"sys.all_columns", COLUMN_COLUMNS, COLUMN_ROWS},
     {"sys.identity_columns",
      "object_id int,name sysname,column_id int,system_type_id tinyint,seed_value "
      "sql_variant,increment_value sql_variant,last_value sql_variant,is_identity bit,is_computed "
@@ -251,7 +249,7 @@ static void add_view(Buf *sql, size_t i) {
              id, sys ? 4 : 3, dot + 1, views[i].name);
   buf_printf(sql, "CREATE VIEW \"%s\"(", views[i].name);
   char *copy = xstrdup(views[i].columns), *p = copy;
-  Buf rows = {0};
+  Buf rows = {0}, names = {0}, list = {0};
   while (p != NULL && *p != 0) {
     char *blank = strchr(p, ' '), *end = blank;
     int depth = 0;
@@ -262,14 +260,20 @@ static void add_view(Buf *sql, size_t i) {
     bool more = *end == ',';
     *blank = 0;
     *end = 0;
-    buf_printf(sql, "%s%s", column ? "," : "", p);
+    /* Text compares as in any other column: blanks at the end aside. */
+    bool text = strstr(blank + 1, "char") != NULL || strcmp(blank + 1, "sysname") == 0;
+    buf_printf(&names, "%s%s", column ? "," : "", p);
+    buf_printf(&list, "%s%s%s", column ? "," : "", p, text ? " COLLATE TDS_CI" : "");
     buf_printf(&rows,
                "INSERT INTO tdsd_column(object_id, id, name, type) VALUES (%d, %d, '%s', '%s');",
                id, ++column, p, blank + 1);
     p = more ? end + 1 : NULL;
   }
-  buf_printf(sql, ") AS %s;%s", views[i].sql, buf_string(&rows));
+  buf_printf(sql, "%s) AS WITH made(%s) AS (%s) SELECT %s FROM made;%s", buf_string(&names),
+             buf_string(&names), views[i].sql, buf_string(&list), buf_string(&rows));
   buf_free(&rows);
+  buf_free(&names);
+  buf_free(&list);
   free(copy);
 }
 

@@ -42,6 +42,7 @@ static X509 *make(const Wish *wish, EVP_PKEY *key, X509 *ca, EVP_PKEY *ca_key) {
       extend(cert, issuer, NID_key_usage,
              wish->is_ca ? "critical,keyCertSign,cRLSign" : "digitalSignature,keyEncipherment") &&
       extend(cert, issuer, NID_subject_key_identifier, "hash") &&
+      (ca == NULL || extend(cert, issuer, NID_authority_key_identifier, "keyid:always")) &&
       (wish->is_ca || extend(cert, issuer, NID_ext_key_usage, "serverAuth")) &&
       (wish->alternative == NULL ||
        extend(cert, issuer, NID_subject_alt_name, wish->alternative)) &&

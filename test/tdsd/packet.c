@@ -100,7 +100,8 @@ bool msg_poll(Conn *c, int timeout) {
 
 /* Replies ----------------------------------------------------------------------------------------*/
 
-static void send_packet(Conn *c, size_t n, bool last) {
+/* The n bytes of the reply behind the first `from`. */
+static void send_packet(Conn *c, size_t from, size_t n, bool last) {
   uint8_t header[8] = {P_REPLY,
                        last,
                        (uint8_t)((n + 8) >> 8),
@@ -112,12 +113,11 @@ static void send_packet(Conn *c, size_t n, bool last) {
   Buf packet = {0};
   if (c->logged_in && c->fault.lie == 2) header[2] ^= 0x10;
   buf_add(&packet, header, 8);
-  if (n > 0) buf_add(&packet, c->out.p, n);
+  if (n > 0) buf_add(&packet, c->out.p + from, n);
   for (size_t i = 0; i < packet.n; i += 16384) {
     net_send(c, packet.p + i, packet.n - i > 16384 ? 16384 : packet.n - i);
   }
   buf_free(&packet);
-  buf_cut(&c->out, n);
   c->out_sent += n;
 }
 
@@ -135,12 +135,18 @@ static size_t packet_room(const Conn *c) {
 
 void out_flush(Conn *c) {
   if (c->capture != NULL) return;
-  while (c->out.n > packet_room(c) && !c->dead) send_packet(c, packet_room(c), false);
+  size_t from = 0;
+  while (c->out.n - from > packet_room(c) && !c->dead) {
+    const size_t n = packet_room(c);
+    send_packet(c, from, n, false);
+    from += n;
+  }
+  buf_cut(&c->out, from); /* once: a long value is many packets */
 }
 
 void out_finish(Conn *c) {
   out_flush(c);
-  if (!c->dead) send_packet(c, c->out.n, true);
+  if (!c->dead) send_packet(c, 0, c->out.n, true);
   c->out.n = 0;
   c->out_sent = 0;
   c->out_id = 0;
