@@ -287,26 +287,33 @@ static int connect_first(edb_net *net, const struct addrinfo *address, int64_t e
   return rc;
 }
 
-int edb_net_connect(edb_net *net, const char *host, unsigned port, int64_t end,
-                    int (*asks)(void *context), void *context, edb_error *error) {
-  struct addrinfo wanted = {0}, *addresses = NULL;
+/* A closed net with its peer's name, and the host's addresses for sockets of a kind. */
+static int look_up(edb_net *net, const char *host, unsigned port, int kind,
+                   struct addrinfo **addresses, edb_error *error) {
+  struct addrinfo wanted = {0};
   char service[16];
-  int ms, one = 1;
-  *net = (edb_net){.handle = -1, .asks = asks, .context = context};
   snprintf(net->peer, sizeof net->peer, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
   if (port < 1 || port > 65535) return edb_fail(error, EDB_CLOSED, "%u is no port", port);
   if (!start_network()) return edb_fail(error, EDB_CLOSED, "the system has no network");
-  int rc = may_wait(net, end, &ms, error);
-  if (rc != EDB_OK) return rc;
   snprintf(service, sizeof service, "%u", port);
   wanted.ai_family = AF_UNSPEC;
-  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_socktype = kind;
   wanted.ai_flags = AI_NUMERICSERV;
-  if (getaddrinfo(host, service, &wanted, &addresses) != 0 || !addresses) {
-    edb_fail(error, EDB_CLOSED, "could not find the host of %s", net->peer);
-    edb_fail_hint(error, "is the name spelt right, and known to this machine's name service?");
-    return EDB_CLOSED;
-  }
+  *addresses = NULL;
+  if (getaddrinfo(host, service, &wanted, addresses) == 0 && *addresses) return EDB_OK;
+  edb_fail(error, EDB_CLOSED, "could not find the host of %s", net->peer);
+  edb_fail_hint(error, "is the name spelt right, and known to this machine's name service?");
+  return EDB_CLOSED;
+}
+
+int edb_net_connect(edb_net *net, const char *host, unsigned port, int64_t end,
+                    int (*asks)(void *context), void *context, edb_error *error) {
+  struct addrinfo *addresses;
+  int ms, one = 1;
+  *net = (edb_net){.handle = -1, .asks = asks, .context = context};
+  int rc = may_wait(net, end, &ms, error);
+  if (rc == EDB_OK) rc = look_up(net, host, port, SOCK_STREAM, &addresses, error);
+  if (rc != EDB_OK) return rc;
   rc = connect_first(net, addresses, end, error);
   freeaddrinfo(addresses);
   if (rc != EDB_OK) return rc;
@@ -314,6 +321,64 @@ int edb_net_connect(edb_net *net, const char *host, unsigned port, int64_t end,
   setsockopt((handle_type)net->handle, IPPROTO_TCP, TCP_NODELAY, (const void *)&one, sizeof one);
   setsockopt((handle_type)net->handle, SOL_SOCKET, SO_KEEPALIVE, (const void *)&one, sizeof one);
   return EDB_OK;
+}
+
+/* ---- Datagrams -------------------------------------------------------------------------------------- */
+
+#define AGAIN_MS 1000
+#define ASKED_TIMES 5
+
+/* The first address that a socket can be had for: of several, a datagram tells nothing. */
+static int open_datagrams(edb_net *net, const char *host, unsigned port, int (*asks)(void *context),
+                          void *context, edb_error *error) {
+  struct addrinfo *addresses;
+  *net = (edb_net){.handle = -1, .asks = asks, .context = context};
+  int rc = look_up(net, host, port, SOCK_DGRAM, &addresses, error);
+  if (rc != EDB_OK) return rc;
+  for (const struct addrinfo *a = addresses; a && net->handle < 0; a = a->ai_next) {
+    const handle_type h = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
+    if (h == INVALID_SOCKET) continue;
+    if (prepare_handle(h) && connect(h, a->ai_addr, (socklen_t)a->ai_addrlen) == 0) {
+      net->handle = (intptr_t)h;
+    } else {
+      close_handle(h);
+    }
+  }
+  if (net->handle < 0) rc = fail_with(net, "could not ask", last_fault(), error);
+  freeaddrinfo(addresses);
+  return rc;
+}
+
+/* One round. EDB_DONE: no answer. */
+static int ask_once(edb_net *net, const void *request, size_t n, void *answer, size_t size,
+                    size_t *got, int64_t end, edb_error *error) {
+  const int64_t until = edb_net_now_ms() + AGAIN_MS;
+  int may;
+  if (send_bytes((handle_type)net->handle, request, n) < 0 && !would_block(last_fault())) {
+    return fail_with(net, "could not ask", last_fault(), error);
+  }
+  int rc = edb_net_wait(net, EDB_NET_READ, &may, end && end < until ? end : until, error);
+  if (rc == EDB_INTERRUPTED && (!end || end > until) && edb_net_now_ms() >= until) return EDB_DONE;
+  if (rc != EDB_OK) return rc;
+  const long moved = receive_bytes((handle_type)net->handle, answer, size, 0);
+  if (moved < 0) return fail_with(net, "no answer from", last_fault(), error);
+  *got = (size_t)moved;
+  return EDB_OK;
+}
+
+int edb_net_ask(const char *host, unsigned port, const void *request, size_t n, void *answer,
+                size_t size, size_t *got, int64_t end, int (*asks)(void *context), void *context,
+                edb_error *error) {
+  edb_net net;
+  int rc = open_datagrams(&net, host, port, asks, context, error);
+  if (rc != EDB_OK) return rc;
+  for (int i = 0; i < ASKED_TIMES; i++) {
+    rc = ask_once(&net, request, n, answer, size, got, end, error);
+    if (rc != EDB_DONE) break;
+    edb_fail(error, EDB_CLOSED, "no answer from %s", net.peer);
+  }
+  edb_net_close(&net);
+  return rc == EDB_DONE ? EDB_CLOSED : rc;
 }
 
 /* ---- Bytes ------------------------------------------------------------------------------------------- */

@@ -44,6 +44,11 @@ int64_t edb_net_now_ms(void);
 int edb_net_connect(edb_net *net, const char *host, unsigned port, int64_t end,
                     int (*asks)(void *context), void *context, edb_error *error);
 
+/* Asks by UDP: sends the request, again every second, until an answer of at most size bytes comes. */
+int edb_net_ask(const char *host, unsigned port, const void *request, size_t n, void *answer,
+                size_t size, size_t *got, int64_t end, int (*asks)(void *context), void *context,
+                edb_error *error);
+
 /* Sends all n bytes. */
 int edb_net_send(edb_net *net, const void *p, size_t n, int64_t end, edb_error *error);
 
