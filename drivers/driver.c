@@ -10,7 +10,8 @@
 #include <string.h>
 
 const edb_driver *const edb_drivers[] = {&edb_postgresql_driver, &edb_mysql_driver,
-                                         &edb_sqlite_driver, &edb_memory_driver, NULL};
+                                         &edb_sqlserver_driver,  &edb_sqlite_driver,
+                                         &edb_memory_driver,     NULL};
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 

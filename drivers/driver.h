@@ -337,7 +337,7 @@ typedef struct edb_driver {
 } edb_driver;
 
 extern const edb_driver edb_memory_driver, edb_mysql_driver, edb_postgresql_driver,
-    edb_sqlite_driver;
+    edb_sqlite_driver, edb_sqlserver_driver;
 
 /* All drivers, NULL-terminated, in the order in which they are listed to users. */
 extern const edb_driver *const edb_drivers[];

@@ -1,0 +1,167 @@
+/*
+** drivers/sqlserver_catalog.c: how SQL Server writes SQL, its types, and what its catalog is asked. Data alone.
+**
+** What is compared there rests on these facts:
+**
+**   text       `=` under any collation holds at least where the characters are the same, whatever it makes of case,
+**              accents, width and blanks at the end. text and ntext are not compared; as nvarchar(max) they are.
+**   floats     there is no NaN and no infinity; a real is compared as the double that it is read as.
+**   datetime   is kept in 1/300 s and read in milliseconds; against a datetime2, from compatibility level 130 on,
+**              it is .0033333 and not .003. As a datetime2(3) it is what is read.
+**   decimal    a number that SQLite holds as a double is not compared.
+**   binary     0x01 = 0x0100: bytes are not compared.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "sqlserver.h"
+
+/* ---- Types -------------------------------------------------------------------------------------- */
+
+/* Compared by no server. */
+#define PLAIN(its_name, its_kind, its_declared)                                                    \
+  { .name = its_name, .kind = its_kind, .declared = its_declared }
+#define COMPARED(its_name, its_kind, its_declared, its_compare)                                    \
+  { .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare }
+#define CONVERTED(its_name, its_kind, its_declared, its_compare, as)                               \
+  {                                                                                                \
+    .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
+    .compared = "CAST(%s AS " as ")"                                                               \
+  }
+#define BYTES(its_name) PLAIN(its_name, EDB_BYTES, EDB_DECLARED_BLOB)
+#define DECIMAL(its_name) PLAIN(its_name, EDB_TEXT, EDB_DECLARED_NUMERIC)
+#define INTEGER(its_name) COMPARED(its_name, EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER)
+#define FLOAT(its_name) COMPARED(its_name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FINITE)
+#define TEXT(its_name) COMPARED(its_name, EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT)
+
+/* Sorted by name. */
+static const edb_type types[] = {
+    INTEGER("bigint"),
+    BYTES("binary"),
+    COMPARED("bit", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN),
+    TEXT("char"),
+    COMPARED("date", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_DATE),
+    CONVERTED("datetime", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "datetime2(3)"),
+    COMPARED("datetime2", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
+    COMPARED("datetimeoffset", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT),
+    DECIMAL("decimal"),
+    FLOAT("float"),
+    BYTES("geography"),
+    BYTES("geometry"),
+    BYTES("hierarchyid"),
+    BYTES("image"),
+    INTEGER("int"),
+    PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
+    DECIMAL("money"),
+    TEXT("nchar"),
+    CONVERTED("ntext", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "nvarchar(max)"),
+    PLAIN("null", EDB_NULL, EDB_DECLARED_BLOB),
+    DECIMAL("numeric"),
+    TEXT("nvarchar"),
+    FLOAT("real"),
+    COMPARED("smalldatetime", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
+    INTEGER("smallint"),
+    DECIMAL("smallmoney"),
+    PLAIN("sql_variant", EDB_NULL, EDB_DECLARED_BLOB),
+    CONVERTED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "varchar(max)"),
+    COMPARED("time", EDB_TIME, EDB_DECLARED_TIME, EDB_COMPARE_CLOCK),
+    BYTES("timestamp"),
+    INTEGER("tinyint"),
+    {.name = "uniqueidentifier",
+     .kind = EDB_TEXT,
+     .declared = EDB_DECLARED_TEXT,
+     .compare = EDB_COMPARE_UUID,
+     .parameter = "CAST(%s AS uniqueidentifier)"},
+    BYTES("varbinary"),
+    TEXT("varchar"),
+    PLAIN("vector", EDB_TEXT, EDB_DECLARED_JSON),
+    PLAIN("xml", EDB_TEXT, EDB_DECLARED_TEXT),
+};
+
+/* Types of libraries, and what is new: bytes. */
+static const edb_type other = BYTES("");
+
+static int compare_names(const void *name, const void *type) {
+  return strcmp(name, ((const edb_type *)type)->name);
+}
+
+static const edb_type *type_called(const char *name) {
+  const edb_type *found =
+      bsearch(name, types, sizeof types / sizeof types[0], sizeof types[0], compare_names);
+  return found ? found : &other;
+}
+
+static const char *const control[] = {"save tran", "save transaction", "set implicit_transactions",
+                                      "set xact_abort", NULL};
+
+/* Of the 2,100 parameters of a call, three are the statement, its declarations and its handle. A row limit has to
+** come behind an order, even if it is none. */
+const edb_dialect ms_dialect = {.quote = {'[', ']'},
+                                .placeholder = "?",
+                                .limit =
+                                    " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+                                .false_clause = "1=0",
+                                .max_parameters = 2097,
+                                .column_aliases = 1,
+                                .control = control,
+                                .type = type_called};
+
+/* ---- The catalog -------------------------------------------------------------------------------- */
+
+#define KIND "CASE o.type WHEN 'U' THEN 'table' ELSE 'view' END"
+
+/* Heaps are index 0, clustered ones 1. A view has no partitions. */
+#define ROWS                                                                                       \
+  "(SELECT SUM(p.rows) FROM sys.partitions p WHERE p.object_id = o.object_id AND p.index_id < 2)"
+
+static const char tables[] =
+    "SELECT s.name, o.name, " KIND ", " ROWS ", CAST(e.value AS nvarchar(4000))"
+    " FROM (SELECT CAST(? AS nvarchar(128)) AS s) q"
+    " JOIN sys.schemas s ON q.s IS NULL OR s.name = q.s"
+    " JOIN sys.all_objects o ON o.schema_id = s.schema_id"
+    " LEFT JOIN sys.extended_properties e ON e.class = 1 AND e.major_id = o.object_id"
+    " AND e.minor_id = 0 AND e.name = 'MS_Description'"
+    " WHERE o.type IN ('U', 'V') AND (q.s IS NOT NULL OR o.is_ms_shipped = 0)"
+    " ORDER BY s.name, o.name";
+
+#define OF_TABLE                                                                                   \
+  " FROM (SELECT CAST(? AS nvarchar(128)) AS s, CAST(? AS nvarchar(128)) AS t) q"                  \
+  " JOIN sys.all_objects o ON o.object_id = OBJECT_ID(COALESCE(QUOTENAME(q.s) + '.', '')"          \
+  " + QUOTENAME(q.t)) AND o.type IN ('U', 'V')"
+
+static const char relation[] = "SELECT s.name, o.name, " KIND ", " ROWS ", NULL, 0" OF_TABLE
+                               " JOIN sys.schemas s ON s.schema_id = o.schema_id";
+
+/* As a person writes it. */
+#define TYPE_NAME                                                                                  \
+  "CASE WHEN b.name IN ('decimal', 'numeric') AND b.name = u.name"                                 \
+  " THEN CONCAT(u.name, '(', c.precision, ',', c.scale, ')')"                                      \
+  " WHEN u.name IN ('time', 'datetime2', 'datetimeoffset') THEN CONCAT(u.name, '(', c.scale, ')')" \
+  " WHEN u.name IN ('char', 'varchar', 'nchar', 'nvarchar', 'binary', 'varbinary')"                \
+  " THEN CONCAT(u.name, '(', CASE WHEN c.max_length = -1 THEN 'max'"                               \
+  " WHEN u.name IN ('nchar', 'nvarchar') THEN CONCAT(c.max_length / 2, '')"                        \
+  " ELSE CONCAT(c.max_length, '') END, ')') ELSE u.name END"
+
+/* The primary key, else the first unique index of columns that are never NULL. */
+#define KEY_INDEX                                                                                  \
+  "(SELECT TOP 1 i.index_id FROM sys.indexes i WHERE i.object_id = o.object_id"                    \
+  " AND i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND NOT EXISTS (SELECT 1"       \
+  " FROM sys.index_columns x JOIN sys.all_columns y ON y.object_id = x.object_id"                  \
+  " AND y.column_id = x.column_id WHERE x.object_id = i.object_id AND x.index_id = i.index_id"     \
+  " AND x.is_included_column = 0 AND y.is_nullable = 1)"                                           \
+  " ORDER BY i.is_primary_key DESC, i.index_id)"
+
+static const char columns[] =
+    "SELECT c.name, COALESCE(b.name, u.name), " TYPE_NAME ", c.is_nullable,"
+    " COALESCE(k.key_ordinal, 0), CASE WHEN c.default_object_id <> 0 OR c.is_identity = 1"
+    " OR c.is_computed = 1 OR b.name = 'timestamp' THEN 1 ELSE 0 END" OF_TABLE
+    " JOIN sys.all_columns c ON c.object_id = o.object_id"
+    " JOIN sys.types u ON u.user_type_id = c.user_type_id"
+    " LEFT JOIN sys.types b ON b.user_type_id = c.system_type_id"
+    " LEFT JOIN sys.index_columns k ON k.object_id = c.object_id AND k.column_id = c.column_id"
+    " AND k.is_included_column = 0 AND k.index_id = " KEY_INDEX " ORDER BY c.column_id";
+
+static const char *const identities[] = {NULL};
+
+/* A view's rows can only be counted by running it. */
+const edb_catalog ms_catalog = {tables, relation, columns, NULL, identities};

@@ -1,0 +1,88 @@
+/*
+** drivers/sqlserver_error.c: errors and messages of the server.
+*/
+#include <stdio.h>
+#include <string.h>
+
+#include "sqlserver.h"
+
+/* Those with a portable meaning. */
+static const struct {
+  int32_t number;
+  edb_code code;
+} codes[] = {
+    {515, EDB_CONSTRAINT},  /* NULL into NOT NULL */
+    {547, EDB_CONSTRAINT},  /* foreign key, check */
+    {1205, EDB_BUSY},       /* victim of a deadlock */
+    {1222, EDB_BUSY},       /* a lock was not granted in time */
+    {2601, EDB_CONSTRAINT}, /* unique index */
+    {2627, EDB_CONSTRAINT}, /* unique constraint */
+    {3930, EDB_FAILED},     /* the transaction is doomed */
+    {3960, EDB_BUSY},       /* snapshot isolation: somebody else was first */
+    {18452, EDB_FAILED},    /* logins that are refused */
+    {18456, EDB_FAILED},
+};
+
+/* At login, those that pass: the server is starting, moving or too busy. */
+static const int32_t transient[] = {4060,  4221,  10053, 10054, 10060, 10928, 10929, 17142,
+                                    40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920};
+
+#define INFORMATION 10 /* severities up to it are no errors */
+#define LAST_OF_USER 16
+#define FATAL 20 /* from it on, the server closes the connection */
+
+edb_code ms_code_of(int32_t number, unsigned severity, int logged_in) {
+  for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    if (codes[i].number == number) return codes[i].code;
+  }
+  for (size_t i = 0; !logged_in && i < sizeof transient / sizeof transient[0]; i++) {
+    if (transient[i] == number) return EDB_CLOSED;
+  }
+  if (severity >= FATAL) return EDB_CLOSED;
+  return logged_in && severity <= LAST_OF_USER ? EDB_INVALID_QUERY : EDB_FAILED;
+}
+
+/* Cut at a whole character where the text is longer than the buffer. */
+void ms_line(char *out, size_t size, tds_utf16 text) {
+  char utf8[3 * 512];
+  const size_t units = text.units < 512 ? text.units : 512;
+  edb_copy_line(out, size, utf8, tds_to_utf8(utf8, text.p, units));
+}
+
+void ms_take_error(ms_connection *c) {
+  const tds_token *t = &c->stream.token;
+  char text[sizeof c->error.message], procedure[200];
+  if (t->as.message.number == MS_DOOMED && c->transaction) c->lost = 1;
+  if (c->reply.failed) return;
+  c->reply.failed = 1;
+  ms_line(text, sizeof text, t->as.message.text);
+  edb_fail(&c->error, ms_code_of(t->as.message.number, t->as.message.severity, c->logged_in), "%s",
+           text[0] ? text : "the server gave no reason");
+  c->error.vendor = t->as.message.number;
+  ms_line(procedure, sizeof procedure, t->as.message.procedure);
+  if (procedure[0]) {
+    edb_fail_hint(&c->error, "in procedure %s, line %d", procedure, (int)t->as.message.line);
+  }
+}
+
+void ms_take_info(ms_connection *c) {
+  enum { DATABASE_CHANGED = 5701, LANGUAGE_CHANGED = 5703 };
+  const tds_token *t = &c->stream.token;
+  char text[1024];
+  const int32_t number = t->as.message.number;
+  if (!c->host->log || number == DATABASE_CHANGED || number == LANGUAGE_CHANGED) return;
+  ms_line(text, sizeof text, t->as.message.text);
+  c->host->log(c->host->context, text, strlen(text));
+}
+
+int ms_refused(ms_connection *c) {
+  char text[300];
+  const int known = c->stream.fault.what && c->stream.failed == TDS_UNSUPPORTED;
+  tds_fault_text(&c->stream.fault, text, sizeof text);
+  c->link.broken = 1;
+  c->reply.open = 0;
+  if (known) return edb_fail(&c->error, EDB_UNSUPPORTED, "%s", text);
+  return edb_fail(&c->error, EDB_CLOSED, "what the server sent cannot be read: %s", text);
+}
+
+int ms_nomem(ms_connection *c) { return edb_fail(&c->error, EDB_NOMEM, "out of memory"); }
