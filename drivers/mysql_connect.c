@@ -287,11 +287,11 @@ static int refused(my_connection *c, const my_target *t, edb_error *error) {
   return EDB_FAILED;
 }
 
-/* The session as the rest wants it, whatever the server's configuration says: times in UTC, quoting and dates,
-** each statement a transaction unless one was begun, results whole; and a reader that is held for long is
-** not dropped. */
+/* The session as the rest wants it, whatever the server's configuration says: text in utf8mb4 (a server may be
+** told to pass over what the handshake asks for), times in UTC, quoting and dates, each statement a transaction
+** unless one was begun, results whole; and a reader that is held for long is not dropped. */
 static const char setup[] =
-    "SET time_zone = '+00:00', autocommit = 1, completion_type = 'NO_CHAIN',"
+    "SET NAMES utf8mb4, time_zone = '+00:00', autocommit = 1, completion_type = 'NO_CHAIN',"
     " sql_select_limit = 18446744073709551615, group_concat_max_len = 1048576,"
     " div_precision_increment = 4, net_write_timeout = 31536000, sql_mode = "
     "'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_ENGINE_SUBSTITUTION'";

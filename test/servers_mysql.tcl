@@ -15,6 +15,7 @@ namespace eval servers {
       --character-set-server=latin1 --collation-server=latin1_swedish_ci
       --sql-mode=ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,IGNORE_SPACE,PAD_CHAR_TO_FULL_LENGTH
       --default-time-zone=+05:30 --div-precision-increment=2 --group-concat-max-len=4
+      --skip-character-set-client-handshake
     }
   }
   variable mariadb_sql {
@@ -85,7 +86,7 @@ proc servers::mysql {server sql args} {
   exec env -u LD_LIBRARY_PATH -u LD_PRELOAD MYSQL_PWD=[dict get $server password] \
     [dict get $server program] --no-defaults --batch --skip-column-names --raw --binary-mode \
     --default-character-set=utf8mb4 --protocol=tcp \
-    {--init-command=SET sql_mode='', time_zone='+00:00', sql_select_limit=DEFAULT, autocommit=1, completion_type=0} \
+    {--init-command=SET NAMES utf8mb4, sql_mode='', time_zone='+00:00', sql_select_limit=DEFAULT, autocommit=1, completion_type=0} \
     -h [dict get $server host] -P [dict get $server port] -u [dict get $server user] \
     -D [dict get $server database] {*}$args << $sql
 }
