@@ -3,6 +3,7 @@
 **
 ** A connection costs the handshake and one round trip, in which the session becomes what the rest relies on.
 */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,16 @@ static int tls_of(const edb_option *options, size_t n, my_target *target, edb_er
   return EDB_OK;
 }
 
+/* The library passes over a file that it cannot read, and would connect to wherever its defaults say. */
+static int check_option_file(const char *path, edb_error *error) {
+  FILE *file = path ? fopen(path, "r") : NULL;
+  if (path && !file) {
+    return edb_fail(error, EDB_FAILED, "option_file=%s: %s", path, strerror(errno));
+  }
+  if (file) fclose(file);
+  return EDB_OK;
+}
+
 int my_target_of(const edb_option *options, size_t n, my_target *target, edb_error *error) {
   const char *charset = edb_option_get(options, n, "charset");
   long port = 0, compress = 0, timeout = 0;
@@ -116,6 +127,7 @@ int my_target_of(const edb_option *options, size_t n, my_target *target, edb_err
   if (rc == EDB_OK) rc = number_of(options, n, "compress", 1, &compress, error);
   if (rc == EDB_OK) rc = number_of(options, n, "connect_timeout", 86400, &timeout, error);
   if (rc == EDB_OK) rc = tls_of(options, n, target, error);
+  if (rc == EDB_OK) rc = check_option_file(edb_option_get(options, n, "option_file"), error);
   target->port = (unsigned)port;
   target->compress = (int)compress;
   target->connect_seconds = (int)timeout;
@@ -280,7 +292,7 @@ static int refused(my_connection *c, const my_target *t, edb_error *error) {
   if (number == 2002 || number == 2003) {
     edb_fail_hint(error, "is the server running there, and does it accept connections?");
   } else if (number == 2026) {
-    edb_fail_hint(error, "ssl-ca=FILE says which authorities are trusted");
+    edb_fail_hint(error, "see ssl-mode and, for which authorities are trusted, ssl-ca");
   } else if (number == 1045) {
     edb_fail_hint(error, "see user, password, password_env and password_file");
   }
@@ -382,6 +394,16 @@ failed:
   return rc;
 }
 
+/* Why a command goes on at the server although it should stop. */
+static void log_lone(my_connection *c, MYSQL *second) {
+  char line[600];
+  if (!c->host->log) return;
+  int n = snprintf(line, sizeof line, "no second connection to stop a statement with: %s",
+                   my.error(second));
+  if (n > 0)
+    c->host->log(c->host->context, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
 MYSQL *my_connect_again(my_connection *c) {
   my_target target;
   if (my_target_of(c->options, c->n_options, &target, NULL) != EDB_OK) return NULL;
@@ -392,6 +414,7 @@ MYSQL *my_connect_again(my_connection *c) {
     return_from_reads(mysql, hooked);
     return mysql;
   }
+  log_lone(c, mysql);
   my.close(mysql);
   return NULL;
 }

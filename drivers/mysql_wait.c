@@ -29,6 +29,7 @@
 #define SLICE_MS 50
 #define KILL_MS 2000 /* how long the second connection may take */
 #define STOP_MS 5000 /* how long a command may take to end after it was stopped */
+#define LONE_MS 500  /* and where nothing could stop it: it may be about to end by itself */
 
 /* The callback gets no context. */
 static _Thread_local my_connection *waiting;
@@ -87,9 +88,9 @@ static int wait_on(my_connection *c, my_socket socket, int for_read) {
     if (c->stop == MY_STOP_NONE && (c->stop = why_stop(c, now, end)) != MY_STOP_NONE) {
       /* Half a command may be out, or no session be there yet: nothing but the end helps. */
       if (!c->connected || !for_read) return 0;
-      my_kill(c);
+      int killed = my_kill(c);
       now = my_now_ms();
-      c->stop_end = now + STOP_MS;
+      c->stop_end = now + (killed ? STOP_MS : LONE_MS);
     }
     if (c->stop != MY_STOP_NONE && now >= c->stop_end) return 0;
     if (c->stop == MY_STOP_NONE && end && end - now < ms) ms = end - now;
@@ -108,17 +109,18 @@ int my_on_wait(my_socket socket, char for_read, int timeout) {
 
 int my_kill(my_connection *c) {
   char sql[48];
+  int sent = 0;
   int64_t outer = kill_end;
   kill_end = my_now_ms() + KILL_MS;
   MYSQL *second = my_connect_again(c);
   if (second) {
     int n = snprintf(sql, sizeof sql, "KILL QUERY %lu", c->id);
     c->killed = 1;
-    my.real_query(second, sql, (unsigned long)n);
+    sent = my.real_query(second, sql, (unsigned long)n) == 0;
     my.close(second);
   }
   kill_end = outer;
-  return second != NULL;
+  return sent;
 }
 
 /* MariaDB forgets a kill that finds nothing running; that others do is not relied on. */
@@ -153,8 +155,8 @@ void my_stop_if_due(my_connection *c) {
   if (c->stop == MY_STOP_NONE) {
     c->stop = why_stop(c, now, end_of_wait(c, now));
     if (c->stop == MY_STOP_NONE) return;
-    my_kill(c);
-    c->stop_end = my_now_ms() + STOP_MS;
+    int killed = my_kill(c);
+    c->stop_end = my_now_ms() + (killed ? STOP_MS : LONE_MS);
   } else if (now >= c->stop_end) {
     my_socket socket = socket_of(c);
     if (socket != (my_socket)-1)
