@@ -15,11 +15,15 @@ static int connected(const tls_state *s) {
 
 static int failed(const tls_state *s) { return s->failure.alert != TLS_ALERT_NONE; }
 
+/* No certificate could be for it, so that nobody needs to be asked. */
+static int has_name(const tls_config *config) {
+  tls_name name;
+  return tls_name_read(&name, config->server_name);
+}
+
 /* 0 where the config asks for what there is not. Sets what it leaves to us. */
 static int check_config(tls_config *config) {
-  if (!config->server_name || !*config->server_name || !config->trust) return 0;
-  /* RFC 1035 2.3.4: a name of 255 bytes is the longest. */
-  if (strlen(config->server_name) > 255) return 0;
+  if (!config->trust) return 0;
   if (config->min_version == 0) config->min_version = TLS_1_2;
   if (config->max_version == 0) config->max_version = TLS_1_3;
   if (config->min_version < TLS_1_2 || config->max_version > TLS_1_3 ||
@@ -73,6 +77,10 @@ ecr_status tls_start(tls_client *client, const tls_config *config, uint8_t *work
   s->failure.alert = TLS_ALERT_NONE;
   s->hs.config = *config;
   s->now = s->verified = config->now;
+  if (!has_name(config)) {
+    tls_flaw_tell(TLS_FLAW_NO_NAME, TLS_ROLE_LEAF, &s->failure);
+    return ECR_INVALID;
+  }
   if (!check_config(&s->hs.config) || !work || work_size < TLS_WORK) {
     s->failure = (tls_failure){TLS_ALERT_INTERNAL_ERROR, 0, "the configuration is not complete"};
     return ECR_INVALID;

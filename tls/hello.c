@@ -33,26 +33,16 @@ int tls_scheme_offered(const tls_state *s, uint32_t scheme) {
   return 0;
 }
 
-/* An address is what holds a colon, or ends in a label of digits (as no top-level domain does). */
-int tls_name_is_address(const char *name) {
-  size_t n = strlen(name), digits = 0;
-  if (strchr(name, ':')) return 1;
-  while (digits < n && name[n - 1 - digits] >= '0' && name[n - 1 - digits] <= '9') digits++;
-  return digits > 0 && (digits == n || name[n - 1 - digits] == '.');
-}
-
 /* ---- Extensions: each writes its body; 0 where it is left out -------------------------------- */
 
 /* RFC 6066 3: "without a trailing dot"; "Literal IPv4 and IPv6 addresses are not permitted". */
 static int server_name(tls_state *s, tls_writer *w) {
-  const char *name = s->hs.config.server_name;
-  size_t n = strlen(name);
-  if (tls_name_is_address(name)) return 0;
-  if (n > 1 && name[n - 1] == '.') n--;
+  tls_name name;
+  if (!tls_name_read(&name, s->hs.config.server_name) || name.dns.n == 0) return 0;
   const size_t list = tls_write_open(w, 2);
   tls_write(w, 0, 1); /* host_name */
-  tls_write(w, (uint32_t)n, 2);
-  tls_write_bytes(w, name, n);
+  tls_write(w, (uint32_t)name.dns.n, 2);
+  tls_write_bytes(w, name.dns.p, name.dns.n);
   tls_write_close(w, list, 2);
   return 1;
 }

@@ -233,9 +233,9 @@ typedef struct tls_config {
 } tls_config;
 
 /* Begins: tls_output then has the ClientHello. config's strings, trust and work live until the
-** handshake is over (trust and config no longer); work until tls_clear. ECR_INVALID: no name, no
-** trust, work too small, a version that is not there, ALPN's names not of 1 to 255 bytes,
-** 2 KB in all.
+** handshake is over (trust and config no longer); work until tls_clear. ECR_INVALID: no name, or
+** one that no certificate can be for (tls_verify says which may be), no trust, work too small, a
+** version that is not there, ALPN's names not of 1 to 255 bytes, 2 KB in all.
 ** ECR_NOT_FOUND: no random bytes. */
 ecr_status tls_start(tls_client *client, const tls_config *config, uint8_t *work, size_t work_size);
 void tls_clear(tls_client *client);

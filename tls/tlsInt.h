@@ -406,8 +406,6 @@ tls_alert tls_group_agree(tls_state *s, tls_bytes share, uint8_t secret[TLS_SECR
 size_t tls_hello_make(tls_state *s, uint8_t *out, size_t size);
 /* Whether a SignatureScheme is in it. */
 int tls_scheme_offered(const tls_state *s, uint32_t scheme);
-/* Whether a server_name is an address, which SNI has no place for (RFC 6066 3). */
-int tls_name_is_address(const char *name);
 
 /* handshake.c: takes the content of a handshake record; and TLS 1.2's CCS. */
 tls_alert tls_handshake_take(tls_state *s, const uint8_t *p, size_t n);

@@ -483,6 +483,7 @@ static void play(void) {
                             .secret_size = 32,
                             .lifetime = 30,
                             .received = config.now,
+                            .verified = config.now,
                             .ticket_size = 1};
     memcpy(session.secret, psk(), 32);
     memcpy(session.binding, tls_state_of(&client)->binding, sizeof session.binding);

@@ -111,6 +111,8 @@ static const script scripts[] = {
     /* EncryptedExtensions. */
     {TO("an unknown extension", "H|!E|", TLS_ALERT_UNSUPPORTED_EXTENSION), .encrypted = "aaaa0000"},
     {TO("the key share again", "H|!E|", TLS_ALERT_ILLEGAL_PARAMETER), .encrypted = "00330002001d"},
+    {TO("the extended master secret", "H|!E|", TLS_ALERT_ILLEGAL_PARAMETER),
+     .encrypted = "00170000"},
     {TO("early data", "H|!E|", TLS_ALERT_UNSUPPORTED_EXTENSION), .encrypted = "002a0000"},
     {TO("a name that is not empty", "H|!E|", TLS_ALERT_DECODE_ERROR), .encrypted = "0000000100"},
     {TO("a protocol that was not offered", "H|!E|", TLS_ALERT_ILLEGAL_PARAMETER),
