@@ -5,7 +5,7 @@
 #   data::load_languages $server      table languages      (7,900)
 #   data::load_cities $server         table cities         (138,398)
 #
-# Each creates the table in the server's database, with its key.  A suite that loads cities says
+# Each creates the table in the server's database, PostgreSQL's or MariaDB's, with its key.  A suite that loads cities says
 # `# data: cities` in its head, so that the runner fetches them first or skips it with the reason.
 
 namespace eval data {
@@ -52,12 +52,13 @@ proc data::cities_file {} {
 
 proc data::load_cities {server} {
   set file [cities_file]
-  servers::psql $server {
+  servers::sql $server {
     CREATE TABLE cities(id bigint PRIMARY KEY, name text, country char(2), feature text,
       admin text, population bigint, longitude double precision, latitude double precision);
   }
-  servers::psql $server "\\copy cities from '$file'"
-  servers::psql $server {ANALYZE cities}
+  copy_[dict get $server kind] $server cities $file
+  servers::sql $server {CREATE INDEX cities_country ON cities(country)}
+  analyze_[dict get $server kind] $server cities
 }
 
 # Every row of these has text for each column or nothing, which is NULL.
@@ -66,7 +67,7 @@ proc data::load_countries {server} {
     {alpha_2 char(2) alpha_3 char(3) name text official_name text numeric integer flag text}
 }
 proc data::load_subdivisions {server} {
-  load_iso $server subdivisions iso_3166-2.json 3166-2 {code text name text type text parent text}
+  load_iso $server subdivisions iso_3166-2.json 3166-2 {code varchar(10) name text type text parent text}
 }
 proc data::load_languages {server} {
   load_iso $server languages iso_639-3.json 639-3 \
@@ -76,12 +77,29 @@ proc data::load_languages {server} {
 # The JSON is read by the server itself; its first column is the key.
 proc data::load_iso {server table file key columns} {
   variable iso
-  set defined {}
-  foreach {name type} $columns { lappend defined "\"$name\" $type" }
-  set json [string map {' ''} [servers::read_file $iso/$file]]
-  servers::psql $server "
+  json_[dict get $server kind] $server $table [servers::read_file $iso/$file] $key $columns
+  servers::sql $server "ALTER TABLE $table ADD PRIMARY KEY ([lindex $columns 0])"
+  analyze_[dict get $server kind] $server $table
+}
+
+# How each kind of server takes a file in COPY's text format, an array of objects, and statistics -----
+
+proc data::copy_postgresql {server table file} { servers::psql $server "\\copy $table from '$file'" }
+proc data::analyze_postgresql {server table} { servers::psql $server "ANALYZE $table" }
+proc data::json_postgresql {server table json key columns} {
+  set defined [lmap {name type} $columns { string cat \"$name\" " " $type }]
+  servers::psql $server "CREATE TABLE $table AS SELECT * FROM
+    json_to_recordset('[string map {' ''} $json]'::json -> '$key') AS t([join $defined {, }])"
+}
+
+# LOAD DATA's own format is COPY's.
+proc data::copy_mysql {server table file} {
+  servers::mysql $server "LOAD DATA LOCAL INFILE '$file' INTO TABLE $table CHARACTER SET utf8mb4" --local-infile=1
+}
+proc data::analyze_mysql {server table} { servers::mysql $server "ANALYZE TABLE $table" }
+proc data::json_mysql {server table json key columns} {
+  set defined [lmap {name type} $columns { string cat \"$name\" " $type PATH '$.$name'" }]
+  servers::mysql $server "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES';
     CREATE TABLE $table AS SELECT * FROM
-      json_to_recordset('$json'::json -> '$key') AS t([join $defined {, }]);
-    ALTER TABLE $table ADD PRIMARY KEY ([lindex $columns 0]);
-    ANALYZE $table;"
+      JSON_TABLE('[string map {' ''} $json]', '$.\"$key\"\[*\]' COLUMNS ([join $defined {, }])) AS t"
 }

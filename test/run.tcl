@@ -5,6 +5,7 @@
 # SUITE=NAME runs one suite or unit test, JOBS=n as many at a time (2), SUITE_TIMEOUT=s stops one
 # that hangs (300), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
+#   # servers: postgresql|mysql     one run for each server of either kind
 #   # data: cities                  files that test/data.tcl fetches beforehand
 # and so may a C unit test, where `**` stands for `#`; its `** also: nou128` asks for a second run, as the
 # Makefile builds it below nou128/.
@@ -115,14 +116,16 @@ proc jobs {source args} {
   }
 }
 
-# For kinds a and b with servers a1 a2 and b1: {a1 b1} {a2 b1}.
+# For kinds a and b with servers a1 a2 and b1: {a1 b1} {a2 b1}; for a|b: a1 a2 b1.
 proc combinations {kinds suite} {
   set combinations {{}}
   if {$kinds eq "none"} { return $combinations }
-  foreach kind $kinds {
+  foreach either $kinds {
     set longer {}
-    foreach server [servers_of $kind $suite] {
-      foreach shorter $combinations { lappend longer [concat $shorter $server] }
+    foreach kind [split $either |] {
+      foreach server [servers_of $kind $suite] {
+        foreach shorter $combinations { lappend longer [concat $shorter $server] }
+      }
     }
     set combinations $longer
   }

@@ -16,7 +16,7 @@
 # by the socket in `dir`.
 #
 # A kind is the procs start_KIND {name found dir}, which answers the dict, database_KIND {server
-# name} and url_KIND {server}.
+# name}, url_KIND {server secret}, and, where it has a client, sql_KIND {server sql}.
 #
 # Each server is held by keep.sh through a pipe: if this process ends in any way, so does the server.
 
@@ -79,6 +79,9 @@ proc servers::database {server name} {
   dict set server database $name
   add_urls $server
 }
+
+# Runs SQL through the client of the server's kind; returns what it prints.
+proc servers::sql {server sql} { sql_[dict get $server kind] $server $sql }
 
 # The URLs of a server, with the password and without.
 proc servers::add_urls {server} {

@@ -91,6 +91,8 @@ proc servers::mysql {server sql args} {
     -D [dict get $server database] {*}$args << $sql
 }
 
+proc servers::sql_mysql {server sql} { mysql $server $sql }
+
 # Text columns that say nothing else compare without regard to case, whatever the server's default.
 proc servers::database_mysql {server name} {
   mysql [dict replace $server database mysql] "DROP DATABASE IF EXISTS `$name`;

@@ -103,6 +103,8 @@ proc servers::psql {server sql args} {
   exec {*}$command << $sql
 }
 
+proc servers::sql_postgresql {server sql} { psql $server $sql }
+
 proc servers::database_postgresql {server name} {
   psql $server "DROP DATABASE IF EXISTS \"$name\" WITH (FORCE)"
   psql $server "CREATE DATABASE \"$name\" TEMPLATE template0"

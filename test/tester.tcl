@@ -1,6 +1,7 @@
 # The words that suites are written in, after SQLite's own test/tester.tcl.
 #
 #   # servers: postgresql                 once for each server of the kind; `none`: once, with none
+#   # servers: postgresql|mysql           once for each server of either kind
 #   source [file join [file dirname [info script]] tester.tcl]
 #   do_execsql_test 1.0 { SELECT 1, 'x', NULL } {1 x NULL}
 #   do_catchsql_test 1.1 { SELECT nosuch } {1 {no such column: nosuch}}
@@ -149,6 +150,18 @@ proc mysql {sql args} {
 
 # Runs T-SQL inside the TDS test server, with no client between; returns the rows, a|b|NULL in lines.
 proc tdsd {sql} { servers::tdsd [server_dict sqlserver] $sql }
+
+# The same on the suite's database, of whichever kind that is, for SQL that all of them know.
+proc remote {sql} {
+  servers::sql [server_dict [server_kind]] $sql
+}
+
+# The kind of the suite's server, where its head leaves that open (`postgresql|mysql`); {} for none.
+proc server_kind {} {
+  foreach kind {postgresql mysql} {
+    if {[has_server $kind]} { return $kind }
+  }
+}
 
 proc server_dict {kind} {
   set server {}
