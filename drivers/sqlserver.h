@@ -67,7 +67,7 @@ int ms_link_asks(void *context);
 /* Connects, in the clear. What fails is closed. */
 int ms_link_open(ms_link *l, const char *host, unsigned port, edb_error *error);
 
-/* TLS: at once, or inside PRELOGIN packets where l->wrapped is set. name: what the certificate must say. */
+/* TLS: as it is, or for a target of 7.4 inside PRELOGIN packets. name: what the certificate must say. */
 int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_error *error);
 
 /* Sends one packet, as one record. EDB_INTERRUPTED: someone wants to stop; the packet is sent all the same. */

@@ -204,7 +204,7 @@ int ms_link_receive(ms_link *l, int wait, const uint8_t **p, size_t *n, edb_erro
 
 int ms_link_open(ms_link *l, const char *host, unsigned port, edb_error *error) {
   l->from = l->have = 0;
-  l->secure = l->broken = 0;
+  l->secure = l->wrapped = l->broken = 0;
   l->unwrapping = (tds_packets){0};
   const int rc =
       edb_net_connect(&l->net, host, port, deadline(l, edb_net_now_ms()), ms_link_asks, l, error);
@@ -253,6 +253,7 @@ int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_er
                              .max_version = target->strict ? 0 : 0x0303,
                              .allow_no_extended_master_secret = !target->strict};
   int rc = EDB_OK;
+  l->wrapped = !target->strict;
   const ecr_status status = tls_start(l->tls, &config, l->work, TLS_WORK);
   if (status == ECR_NOT_FOUND) {
     rc = edb_fail(error, EDB_FAILED, "this system has no random bytes to give");

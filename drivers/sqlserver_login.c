@@ -139,7 +139,6 @@ int ms_login(ms_connection *c, const ms_target *target, const char *host, unsign
   c->route[0] = 0;
   c->acknowledged = 0;
   c->packet_size = TDS_LOGIN_PACKET;
-  c->link.wrapped = !target->strict;
   tds_stream_begin(&c->stream, TDS_FEATURE(TDS_FEATURE_UTF8) | TDS_FEATURE(TDS_FEATURE_JSON) |
                                    TDS_FEATURE(TDS_FEATURE_VECTOR));
   if (target->strict) rc = ms_link_secure(&c->link, target, name, error);

@@ -1,0 +1,388 @@
+/*
+** The SQL Server driver against a tdsd of its own, which is told to misbehave: encryption, certificates, routing,
+** transactions, errors, stopping, and replies that are cut, chopped and broken off.
+*/
+#define LIVE_URL "EDB_TEST_SQLSERVER_OWN"
+#include "live.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- The server ---------------------------------------------------------------------------------- */
+
+static pid_t pid;
+static int port, control_port, browser_port;
+static char dir[1024];
+
+static void start_server(void) {
+  const char *build = getenv("EDB_BUILD_DIR");
+  char program[1200], line[200] = "";
+  int pipes[2];
+  if (!getcwd(dir, sizeof dir - 20) || pipe(pipes) != 0) exit(1);
+  strncat(dir, "/tdsd-XXXXXX", 20);
+  if (!mkdtemp(dir)) exit(1);
+  snprintf(program, sizeof program, "%s/tdsd", build ? build : "build");
+  pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(pipes[1], 1);
+    execl(program, program, "-dir", dir, "-user", "edb", "-password", "s3cret@edb", "-browser",
+          "yes", "-careful", "edb", (char *)NULL);
+    _exit(1);
+  }
+  close(pipes[1]);
+  FILE *f = fdopen(pipes[0], "r");
+  if (!f || !fgets(line, sizeof line, f)) exit(1);
+  char *p = line + strcspn(line, " ");
+  port = (int)strtol(p, &p, 10);
+  control_port = (int)strtol(p, &p, 10);
+  browser_port = (int)strtol(p, &p, 10);
+}
+
+/* One command of the control channel. */
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...) {
+  char line[300], answer[300];
+  va_list list;
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)control_port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  va_start(list, format);
+  int n = vsnprintf(line, sizeof line - 1, format, list);
+  va_end(list);
+  line[n++] = '\n';
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+  CHECK(write(fd, line, (size_t)n) == n);
+  ssize_t got = read(fd, answer, sizeof answer - 1);
+  CHECK(got > 0 && answer[0] == '.');
+  close(fd);
+}
+
+static char made[2000];
+
+static int try_open(const char *name, const char *options, edb_connection *c, edb_error *e) {
+  snprintf(made, sizeof made, "sqlserver://edb:s3cret%%40edb@%s:%d/master?ca=%s/ca.pem%s", name,
+           port, dir, options);
+  return edb_open(made, NULL, 0, &host, c, e);
+}
+
+/* Opens and uses it; or the message. */
+static const char *opened(const char *name, const char *options) {
+  static char out[1100];
+  edb_connection c;
+  edb_error e;
+  if (try_open(name, options, &c, &e) != EDB_OK) {
+    snprintf(out, sizeof out, "%s", e.message);
+    return out;
+  }
+  snprintf(out, sizeof out, "%s", one(&c, "SELECT 42", 0, NULL, 0));
+  CHECK_INT(edb_close(&c), EDB_OK);
+  return out;
+}
+
+static void open_own(edb_connection *c, const char *options) {
+  edb_error e;
+  if (try_open("127.0.0.1", options, c, &e) != EDB_OK) {
+    printf("  open: %s\n", e.message);
+    unit_check(0, __FILE__, __LINE__, "a connection");
+    exit(1);
+  }
+}
+
+#define HAS(text, part) CHECK(strstr(text, part) != NULL)
+
+/* ---- Encryption ------------------------------------------------------------------------------------ */
+
+static void test_encryption(void) {
+  static const char *const ciphers[] = {"&cipher=portable", "&cipher=auto", "&packet_size=512",
+                                        "&packet_size=16383"};
+  for (int mandatory = 0; mandatory < 2; mandatory++) {
+    for (size_t i = 0; i < sizeof ciphers / sizeof ciphers[0]; i++) {
+      char options[100];
+      snprintf(options, sizeof options, "%s%s", ciphers[i], mandatory ? "&encrypt=mandatory" : "");
+      CHECK_STR(opened("127.0.0.1", options), "42");
+    }
+  }
+  tell("tls 1.2 1.2");
+  CHECK_STR(opened("localhost", ""), "42");
+  tell("tls 1.3 1.3");
+  CHECK_STR(opened("localhost", ""), "42");
+  tell("tls 1.2 1.3");
+  HAS(opened("127.0.0.1", "&encrypt=off"), "strict or mandatory");
+  tell("policy none");
+  HAS(opened("127.0.0.1", "&encrypt=mandatory"), "does not encrypt");
+  tell("policy required");
+  tell("fault alpn 2");
+  HAS(opened("127.0.0.1", ""), "TLS with");
+  tell("fault alpn 1");
+  CHECK_STR(opened("127.0.0.1", ""), "42");
+  tell("fault reset");
+}
+
+static void test_certificates(void) {
+  static const char *const modes[] = {"", "&encrypt=mandatory"};
+  for (size_t i = 0; i < 2; i++) {
+    char options[100];
+    tell("cert wrong-name");
+    HAS(opened("127.0.0.1", modes[i]), "bad_certificate");
+    snprintf(options, sizeof options, "%s&server_name=elsewhere.test", modes[i]);
+    CHECK_STR(opened("127.0.0.1", options), "42");
+    tell("cert expired");
+    HAS(opened("127.0.0.1", modes[i]), "certificate_expired");
+    tell("cert self-signed");
+    HAS(opened("127.0.0.1", modes[i]), "TLS with");
+    tell("cert good");
+  }
+  edb_connection c;
+  edb_error e;
+  snprintf(made, sizeof made, "sqlserver://edb:s3cret%%40edb@127.0.0.1:%d/master?pin=%064d", port,
+           0);
+  CHECK(edb_open(made, NULL, 0, &host, &c, &e) != EDB_OK);
+  HAS(e.message, "TLS with");
+  HAS(opened("127.0.0.1", "&pin=00"), "one of them is wanted");
+}
+
+static void test_login(void) {
+  edb_connection c;
+  edb_error e;
+  snprintf(made, sizeof made, "sqlserver://edb:wr0ng@127.0.0.1:%d/master?ca=%s/ca.pem", port, dir);
+  CHECK_INT(edb_open(made, NULL, 0, &host, &c, &e), EDB_FAILED);
+  CHECK_INT(e.vendor, 18456);
+  CHECK(strstr(e.message, "wr0ng") == NULL);
+  snprintf(made, sizeof made, "sqlserver://edb:s3cret%%40edb@127.0.0.1:%d/none?ca=%s/ca.pem", port,
+           dir);
+  CHECK_INT(edb_open(made, NULL, 0, &host, &c, &e), EDB_CLOSED);
+  CHECK_INT(e.vendor, 4060);
+  /* An instance's port is asked for. */
+  snprintf(
+      made, sizeof made,
+      "sqlserver://edb:s3cret%%40edb@127.0.0.1/master?ca=%s/ca.pem&instance=TDSD&browser_port=%d",
+      dir, browser_port);
+  CHECK_INT(edb_open(made, NULL, 0, &host, &c, &e), EDB_OK);
+  usable(&c);
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
+static void test_routing(void) {
+  tell("route localhost");
+  tell("fault route 1");
+  CHECK_STR(opened("127.0.0.1", ""), "42");
+  tell("fault route 2");
+  CHECK_STR(opened("127.0.0.1", "&encrypt=mandatory"), "42");
+  tell("fault route 9");
+  HAS(opened("127.0.0.1", ""), "on and on");
+  tell("fault route 0");
+  /* The certificate must be the new host's. */
+  tell("route 127.0.0.2");
+  tell("fault route 1");
+  CHECK(strcmp(opened("127.0.0.1", ""), "42") != 0);
+  tell("fault reset");
+}
+
+/* ---- Transactions ------------------------------------------------------------------------------------- */
+
+static void test_transactions(void) {
+  edb_connection c, d;
+  edb_transaction t, u;
+  open_own(&c, "");
+  open_own(&d, "&encrypt=mandatory");
+  run(&c, "CREATE TABLE edb_t (id int NOT NULL PRIMARY KEY, v int)");
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  CHECK_INT(edb_begin(&c, &u), EDB_INVALID_QUERY);
+  run(&c, "INSERT INTO edb_t VALUES (1, 1)");
+  CHECK_INT(edb_close(&c), EDB_BUSY);
+  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  CHECK_STR(one(&c, "SELECT count(*) FROM edb_t", 0, NULL, 0), "0");
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  run(&c, "INSERT INTO edb_t VALUES (1, 1)");
+  CHECK_INT(edb_execute(&c, "INSERT INTO edb_t VALUES (1, 2)", NULL, 0, NULL), EDB_CONSTRAINT);
+  CHECK_INT(edb_detail(&c)->vendor, 2627);
+  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
+  CHECK_STR(one(&d, "SELECT count(*) FROM edb_t", 0, NULL, 0), "1");
+  /* Ended by the server: nothing more is done, and nothing committed by itself. */
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  run(&c, "SET XACT_ABORT ON");
+  run(&c, "INSERT INTO edb_t VALUES (2, 2)");
+  CHECK_INT(edb_execute(&c, "INSERT INTO edb_t VALUES (1, 2)", NULL, 0, NULL), EDB_CONSTRAINT);
+  CHECK_INT(edb_execute(&c, "INSERT INTO edb_t VALUES (3, 3)", NULL, 0, NULL), EDB_FAILED);
+  HAS(edb_detail(&c)->message, "ended by the server");
+  CHECK_INT(edb_transaction_commit(&t), EDB_FAILED);
+  run(&c, "SET XACT_ABORT OFF");
+  CHECK_STR(one(&d, "SELECT count(*) FROM edb_t", 0, NULL, 0), "1");
+  /* A lock that is not granted. */
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  run(&c, "UPDATE edb_t SET v = 5");
+  run(&d, "SET LOCK_TIMEOUT 100");
+  CHECK_INT(edb_execute(&d, "UPDATE edb_t SET v = 6", NULL, 0, NULL), EDB_BUSY);
+  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
+  run(&c, "DROP TABLE edb_t");
+  CHECK_INT(edb_close(&c), EDB_OK);
+  CHECK_INT(edb_close(&d), EDB_OK);
+}
+
+/* ---- Replies that are broken ----------------------------------------------------------------------------- */
+
+static void fault(edb_connection *c, const char *name, long value) {
+  char sql[100];
+  snprintf(sql, sizeof sql, "EXEC tdsd_fault '%s', %ld", name, value);
+  run(c, sql);
+}
+
+#define QUERY                                                                                      \
+  "SELECT 7, N'h\xc3\xa9\xf0\x9f\x98\x80', NULL, 1.50, CAST(N'long' AS nvarchar(max)) UNION ALL "  \
+  "SELECT 8, N'b', 2, NULL, NULL"
+
+static uint64_t sum_of(edb_connection *c, int *rc) {
+  edb_rows r;
+  uint64_t sum = 0;
+  long rows = 0;
+  *rc = edb_query(c, QUERY, NULL, 0, &r);
+  if (*rc != EDB_OK) return 0;
+  *rc = read_all(&r, &sum, &rows);
+  edb_rows_close(&r);
+  return sum;
+}
+
+static void test_splits(void) {
+  edb_connection c;
+  int rc;
+  open_own(&c, "");
+  const uint64_t expected = sum_of(&c, &rc);
+  CHECK_INT(rc, EDB_DONE);
+  for (long i = 1; i < 320; i++) {
+    fault(&c, "split", i);
+    CHECK(sum_of(&c, &rc) == expected && rc == EDB_DONE);
+  }
+  fault(&c, "split", 0);
+  for (long i = 1; i < 40; i++) {
+    fault(&c, "split_all", i);
+    CHECK(sum_of(&c, &rc) == expected && rc == EDB_DONE);
+  }
+  fault(&c, "split_all", 0);
+  static const struct {
+    const char *name;
+    long value;
+  } others[] = {{"plp", 1},    {"plp", 3},    {"nbcrow", 1},
+                {"nbcrow", 2}, {"nbcrow", 3}, {"between", 1}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    fault(&c, others[i].name, others[i].value);
+    CHECK(sum_of(&c, &rc) == expected && rc == EDB_DONE);
+    fault(&c, "reset", 0);
+  }
+  /* Errors behind the columns and behind rows reach the caller, and the connection lives on. */
+  static const long at[] = {-1, 1, 2};
+  for (size_t i = 0; i < 3; i++) {
+    fault(&c, "error_at", at[i]);
+    fault(&c, "errors", 12);
+    (void)sum_of(&c, &rc);
+    CHECK(rc != EDB_DONE && rc != EDB_OK && rc != EDB_CLOSED);
+    fault(&c, "reset", 0);
+    usable(&c);
+  }
+  fault(&c, "silent", 1);
+  (void)sum_of(&c, &rc);
+  CHECK_INT(rc, EDB_FAILED);
+  fault(&c, "reset", 0);
+  usable(&c);
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
+/* Broken off at any byte: an error, no hang, nothing leaks. */
+static void test_drops(void) {
+  for (long i = 1; i < 300; i += SANITIZED ? 37 : 11) {
+    edb_connection c;
+    edb_error e;
+    int rc = EDB_OK;
+    tell("fault drop %ld", i);
+    if (try_open("127.0.0.1", i % 2 ? "" : "&encrypt=mandatory", &c, &e) != EDB_OK) continue;
+    for (int k = 0; k < 9 && rc != EDB_CLOSED; k++) (void)sum_of(&c, &rc);
+    CHECK_INT(rc, EDB_CLOSED);
+    CHECK(!edb_alive(&c));
+    CHECK_INT(edb_close(&c), EDB_OK);
+  }
+  for (long i = 0; i < 60; i += 7) {
+    edb_connection c;
+    edb_error e;
+    int rc = EDB_OK;
+    tell("fault reset");
+    tell("fault flip %ld", i + 1);
+    if (try_open("127.0.0.1", "", &c, &e) != EDB_OK) continue;
+    for (int k = 0; k < 9 && rc != EDB_CLOSED; k++) (void)sum_of(&c, &rc);
+    CHECK_INT(rc, EDB_CLOSED);
+    CHECK_INT(edb_close(&c), EDB_OK);
+  }
+  tell("fault reset");
+}
+
+/* ---- Stopping ----------------------------------------------------------------------------------------------- */
+
+static void *cancel_soon(void *connection) {
+  usleep(250000);
+  edb_cancel(connection);
+  return NULL;
+}
+
+static void test_stopping(void) {
+  edb_connection c;
+  pthread_t thread;
+  for (long attention = 0; attention <= 2; attention++) {
+    open_own(&c, attention == 1 ? "&encrypt=mandatory" : "");
+    fault(&c, "attention", attention);
+    pthread_create(&thread, NULL, cancel_soon, &c);
+    double began = seconds();
+    CHECK_INT(edb_execute(&c, "WAITFOR DELAY '00:00:20'", NULL, 0, NULL), EDB_INTERRUPTED);
+    CHECK(seconds() - began < 10);
+    pthread_join(thread, NULL);
+    usable(&c);
+    host.timeout_ms = 200;
+    CHECK_INT(edb_execute(&c, "WAITFOR DELAY '00:00:20'", NULL, 0, NULL), EDB_INTERRUPTED);
+    host.timeout_ms = 0;
+    usable(&c);
+    CHECK_INT(edb_close(&c), EDB_OK);
+  }
+  /* A reader that is closed half-way. */
+  open_own(&c, "");
+  for (int i = 0; i < 3; i++) {
+    edb_rows r;
+    const edb_value *v;
+    CHECK_INT(edb_query(&c,
+                        "SELECT a.object_id FROM sys.all_columns a, sys.all_columns b,"
+                        " sys.all_columns d",
+                        NULL, 0, &r),
+              EDB_OK);
+    CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
+    CHECK_INT(edb_execute(&c, "SELECT 1", NULL, 0, NULL), EDB_BUSY);
+    CHECK_INT(edb_rows_close(&r), EDB_OK);
+    usable(&c);
+  }
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
+static void test_violations(void) {
+  char path[1100];
+  struct stat s;
+  snprintf(path, sizeof path, "%s/violations", dir);
+  CHECK(stat(path, &s) != 0 || s.st_size == 0);
+}
+
+int main(void) {
+  start_server();
+  test_encryption();
+  test_certificates();
+  test_login();
+  test_routing();
+  test_transactions();
+  test_splits();
+  test_stopping();
+  test_drops();
+  test_violations();
+  kill(pid, SIGTERM);
+  waitpid(pid, NULL, 0);
+  CHECK_INT(blocks, 0);
+  return unit_done("sqlserver_session");
+}
