@@ -193,6 +193,7 @@ proc launch {job} {
     return [settle]
   }
   incr ::running
+  dict set ::busy $label [list $suite $servers]
   # timeout ends the suite with all that it started; pdeathsig does so when the runner dies.
   set channel [open |[list sh -c {cd "$1" && shift && exec "$@" </dev/null 2>&1} sh $scratch \
     setpriv --pdeathsig TERM timeout -k 5 $::limit env {*}$words {*}$command] r]
@@ -210,6 +211,7 @@ proc collect {channel label since} {
     set status [lindex [dict get $options -errorcode] 2]
   }
   incr ::running -1
+  dict unset ::busy $label
   conclude $label $::output($channel) $status [expr {([clock milliseconds] - $since) / 1000.0}]
   unset ::output($channel)
   settle
@@ -252,11 +254,28 @@ proc conclude {label text status seconds} {
   incr ::total(skipped) $skipped
 }
 
+# The place in the queue of what may run next. A suite's database on a server bears the suite's name,
+# so its runs that share a server take turns.
+proc next {} {
+  for {set i 0} {$i < [llength $::queue]} {incr i} {
+    lassign [lindex $::queue $i] label command servers suite
+    set shared 0
+    foreach run [dict values $::busy] {
+      lassign $run other taken
+      if {$other ne $suite} continue
+      foreach name $servers { if {$name in $taken} { set shared 1 } }
+    }
+    if {!$shared} { return $i }
+  }
+  return -1
+}
+
 # Starts what may run next; ends the wait when all is done.
 proc settle {} {
-  if {$::queue ne {} && $::running < $::parallel} {
-    set job [lindex $::queue 0]
-    set ::queue [lrange $::queue 1 end]
+  set at [expr {$::running < $::parallel ? [next] : -1}]
+  if {$at >= 0} {
+    set job [lindex $::queue $at]
+    set ::queue [lreplace $::queue $at $at]
     launch $job
     after idle settle
   } elseif {$::queue eq {} && $::running == 0} {
@@ -268,6 +287,7 @@ proc main {} {
   set ::limit [setting SUITE_TIMEOUT [expr {[string match */asan $::build] ? 900 : 300}]]
   set ::parallel [setting JOBS 2]
   set ::running 0
+  set ::busy {}           ;# label -> {suite servers} of what runs
   make_scratch
   set ::sanitizer [sanitizer_environment]
   if {$::interop} {
