@@ -428,18 +428,33 @@ int my_close(void *connection) {
   return EDB_OK;
 }
 
+#define INFO_SERVER_STATUS 30
+#define STATUS_IN_TRANSACTION 1u
+#define STATUS_AUTOCOMMIT 2u
+
+/* The server's status of the last answer; 0: not known. */
+static int status_of(my_connection *c, unsigned *status) {
+  return my.get_info && my.get_info(c->mysql, INFO_SERVER_STATUS, status) == 0;
+}
+
+int my_in_transaction(my_connection *c) {
+  unsigned status = 0;
+  if (!status_of(c, &status)) return -1;
+  return (status & STATUS_IN_TRANSACTION) != 0;
+}
+
+/* A statement may have begun a transaction, or switched autocommit off, inside of a procedure: what follows on
+** this connection would be lost at its end. */
+static int is_left_open(my_connection *c) {
+  unsigned status = 0;
+  if (c->transaction || !status_of(c, &status)) return 0;
+  return (status & (STATUS_IN_TRANSACTION | STATUS_AUTOCOMMIT)) != STATUS_AUTOCOMMIT;
+}
+
 /* An idle server says nothing: what is readable is its farewell. */
 int my_alive(void *connection) {
   my_connection *c = connection;
   if (c->dead) return 0;
-  return (c->rows.open && !c->rows.done) || !my_readable(c);
-}
-
-#define INFO_SERVER_STATUS 30
-#define STATUS_IN_TRANSACTION 1u
-
-int my_in_transaction(my_connection *c) {
-  unsigned status = 0;
-  if (!my.get_info || my.get_info(c->mysql, INFO_SERVER_STATUS, &status) != 0) return -1;
-  return (status & STATUS_IN_TRANSACTION) != 0;
+  if (c->rows.open && !c->rows.done) return 1;
+  return !is_left_open(c) && !my_readable(c);
 }

@@ -229,7 +229,7 @@ static int end_early(my_rows *r) {
   for (int i = 0; i < SHORT_ROWS; i++) {
     int more = s->stmt ? my.stmt_fetch(s->stmt) : my.fetch_row(r->result) == NULL;
     if (more != 0 && more != MYSQL_DATA_TRUNCATED) return my_statement_finish(s);
-    if (i % 8 == 7 && my_now_ms() > end) break;
+    if (my_now_ms() > end) break;
   }
   c->stop = MY_STOP_INTERRUPTED;
   my_kill(c);

@@ -200,7 +200,6 @@ static int link_prepare(Link *link, const char *sql, double expected, struct Kep
   return EDB_OK;
 }
 
-/* What edb_config says holds for the statement that starts now. */
 /* Behind blanks, comments, and what opens a comment that MySQL executes. */
 static const char *statement_start(const char *sql) {
   for (;;) {
@@ -243,9 +242,13 @@ int is_transaction_control(const Server *server, const char *sql) {
   return starts_with_any(sql, words) || starts_with_any(sql, server->driver->dialect->control);
 }
 
-/* What SET and USE change would last as long as the link: it is not used again. */
+/* What edb_config says holds for the statement that starts now. What SET and USE change would last as long as
+** the link, and so would what a procedure, a block or a statement in a string does of that kind: it is not used
+** again. */
 static void link_starts(Link *link, const char *sql) {
-  static const char *const lasting[] = {"set", "use", NULL};
+  static const char *const lasting[] = {
+      "set",    "use",  "call", "execute", "prepare", "do",      "if",     "case",  "for", "while",
+      "repeat", "loop", "lock", "load",    "handler", "declare", "listen", "reset", NULL};
   Server *server = link->server;
   if (starts_with_any(statement_start(sql), lasting)) link->generation = -1;
   server->host.timeout_ms = server->edb->host.timeout_ms;
