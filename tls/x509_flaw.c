@@ -103,7 +103,9 @@ static const struct {
      "the certificate's subjectAltName is not critical although it has no subject" ITSELF,
      "an issuer's subjectAltName is not critical although it has no subject" THE_SERVERS},
     {TLS_FLAW_COMMON_NAME, TLS_ALERT_BAD_CERTIFICATE,
-     "the certificate's common name is another host's than its subjectAltNames" ITSELF, NULL},
+     "the certificate's common name is a host's and not, letter for letter, one of its "
+     "subjectAltNames" ITSELF,
+     NULL},
     {TLS_FLAW_NAME, TLS_ALERT_BAD_CERTIFICATE, "the certificate is for another name", NULL},
 };
 
