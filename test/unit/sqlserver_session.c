@@ -124,6 +124,31 @@ static void test_encryption(void) {
   tell("fault reset");
 }
 
+/* A pin is the server's own key, as OpenSSL says what that is; another one is refused also where the system's
+** authorities would vouch for the server. */
+static void test_pins(void) {
+  char command[2400], pin[65] = "", path[1100];
+  edb_connection c;
+  edb_error e;
+  snprintf(command, sizeof command,
+           "openssl x509 -in %s/good.pem -noout -pubkey | openssl pkey -pubin -outform DER |"
+           " openssl dgst -sha256 -r",
+           dir);
+  FILE *f = popen(command, "r");
+  CHECK(f != NULL && fread(pin, 1, 64, f) == 64);
+  if (f) pclose(f);
+  snprintf(path, sizeof path, "%s/ca.pem", dir);
+  setenv("SSL_CERT_FILE", path, 1);
+  for (int wrong = 0; wrong < 2; wrong++) {
+    if (wrong) pin[63] = pin[63] == '0' ? '1' : '0';
+    snprintf(made, sizeof made, "sqlserver://edb:s3cret%%40edb@127.0.0.1:%d/master?pin=%s", port,
+             pin);
+    CHECK_INT(edb_open(made, NULL, 0, &host, &c, &e), wrong ? EDB_FAILED : EDB_OK);
+    if (!wrong) CHECK_INT(edb_close(&c), EDB_OK);
+  }
+  unsetenv("SSL_CERT_FILE");
+}
+
 static void test_certificates(void) {
   static const char *const modes[] = {"", "&encrypt=mandatory"};
   for (size_t i = 0; i < 2; i++) {
@@ -145,6 +170,7 @@ static void test_certificates(void) {
   CHECK(edb_open(made, NULL, 0, &host, &c, &e) != EDB_OK);
   HAS(e.message, "TLS with");
   HAS(opened("127.0.0.1", "&pin=00"), "one of them is wanted");
+  test_pins();
 }
 
 static void test_login(void) {
@@ -181,6 +207,12 @@ static void test_routing(void) {
   tell("route 127.0.0.2");
   tell("fault route 1");
   CHECK(strcmp(opened("127.0.0.1", ""), "42") != 0);
+  tell("route localhost");
+  tell("cert wrong-name");
+  CHECK_STR(opened("127.0.0.1", "&server_name=elsewhere.test"), "42");
+  tell("fault route 1");
+  HAS(opened("127.0.0.1", "&server_name=elsewhere.test"), "bad_certificate");
+  tell("cert good");
   tell("fault reset");
 }
 
@@ -281,6 +313,7 @@ static void test_splits(void) {
     fault(&c, "errors", 12);
     (void)sum_of(&c, &rc);
     CHECK(rc != EDB_DONE && rc != EDB_OK && rc != EDB_CLOSED);
+    CHECK(edb_detail(&c)->vendor != 0);
     fault(&c, "reset", 0);
     usable(&c);
   }
