@@ -36,8 +36,8 @@ RULE(policy) { return UNUSED, (c->present & TLS_X509_POLICY_LIMITS) != 0; }
 ** makes. Old roots are numbered from 0. */
 RULE(serial) { return UNUSED, c->serial.n > SERIAL_MAX || (c->serial.n == 1 && !c->serial.p[0]); }
 
+/* 4.1.2.4. So an issuer has a subject: it is what the one below names. */
 RULE(nameless_issuer) { return UNUSED, tls_directory_empty(c->issuer); }
-RULE(nameless) { return UNUSED, tls_directory_empty(c->subject); }
 
 /* 4.2.1.9 */
 RULE(not_ca) { return UNUSED, !c->ca; }
@@ -127,7 +127,6 @@ static const struct {
     {LEAF | OWN | ISSUER | ROOT, TLS_FLAW_CRITICAL, critical},
     {LEAF | ISSUER, TLS_FLAW_SERIAL, serial},
     {LEAF | ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless_issuer},
-    {ISSUER | ROOT, TLS_FLAW_NO_ISSUER, nameless},
     {ISSUER | ROOT, TLS_FLAW_NOT_CA, not_ca},
     {ISSUER | ROOT, TLS_FLAW_QUIET_CA, quiet_ca},
     {ISSUER | ROOT, TLS_FLAW_PATH_LENGTH, path_length},
@@ -147,7 +146,7 @@ static const struct {
     {ISSUER | ROOT, TLS_FLAW_CONSTRAINTS, bad_constraints},
     {ISSUER | ROOT, TLS_FLAW_QUIET_CONSTRAINTS, quiet_constraints},
     {LEAF | OWN, TLS_FLAW_ALT_NAMES, no_names},
-    {LEAF | ISSUER, TLS_FLAW_QUIET_NAMES, quiet_names},
+    {LEAF, TLS_FLAW_QUIET_NAMES, quiet_names},
     {LEAF, TLS_FLAW_LOUD_NAMES, loud_names},
     {LEAF, TLS_FLAW_COMMON_NAME, common_name},
 };

@@ -348,7 +348,7 @@ static void test_pins(void) {
 ** is. */
 static void test_own(void) {
   static const struct {
-    const char *what, *value, *reason; /* what NULL: not_after */
+    const char *what, *value, *reason;
   } cases[] = {
       {BASIC, "3003 0101ff", NULL}, /* as `openssl req -x509` makes them */
       {BASIC, NULL, NULL},
@@ -356,11 +356,15 @@ static void test_own(void) {
       {PURPOSE, "300a 0608 2b06010505070302", "serverAuth"},
       {USAGE, NULL, NULL},
       {USAGE, "0302 0520", "keyUsage"},
+      {USAGE, "0302 0284", "has keyCertSign"},
       {KEY_ID, NULL, NULL},
       {NAMES, NULL, "subjectAltName"},
       {NAMES, "3003 820178", "another name"},
+      {CONSTRAINTS, "300d a00b 3009 8207 6578616d706c65", "nameConstraints"},
       {"2a0304", "0500", "critical"},
-      {NULL, "170d3236303130313030303030305a", "expired"},
+      {"551d24", "3003 800100", "policies"},
+      {"not_before", "170d3238303130313030303030305a", "not valid yet"},
+      {"not_after", "170d3236303130313030303030305a", "expired"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     for (int how = 0; how < 2; how++) {
@@ -368,10 +372,12 @@ static void test_own(void) {
       spec s = spec_leaf("CN=server.other", "dns:db.example", &keys[LEAF], "CN=server.other",
                          &keys[LEAF]);
       s.serial = "00";
-      if (cases[i].what)
-        spec_set(&s, cases[i].what, 1, cases[i].value);
-      else
+      if (strcmp(cases[i].what, "not_before") == 0)
+        s.not_before = cases[i].value;
+      else if (strcmp(cases[i].what, "not_after") == 0)
         s.not_after = cases[i].value;
+      else
+        spec_set(&s, cases[i].what, 1, cases[i].value);
       put_certificate(0, &s);
       trust_none();
       sha256(certificates[0].p, certificates[0].n, pin[0]);

@@ -103,6 +103,8 @@ static void test_changes(void) {
       {ROOT, SERIAL, 0, "00", NULL},
       {LEAF, ISSUED_BY, 0, "", "no name"},
       {LEAF, ISSUED_BY, 0, "CN=Nobody", "no root"},
+      {ISSUER, ISSUED_BY, 0, "", "the issuer of an issuer's certificate has no name"},
+      {ROOT, ISSUED_BY, 0, "", "the issuer of an issuer's certificate has no name"},
       {LEAF, OUTER, 0, "300a 0608 2a8648ce3d040303", "malformed"},
       {ROOT, OUTER, 0, "300a 0608 2a8648ce3d040303", "no root"},
       {LEAF, RAW, 0, "8101 00", "malformed"},
@@ -114,6 +116,7 @@ static void test_changes(void) {
       {ISSUER, AFTER, 0, "170d3236303130313030303030305a", "an issuer's certificate has expired"},
       {ROOT, AFTER, 0, "170d3236303130313030303030305a", "an issuer's certificate has expired"},
       {LEAF, BEFORE, 0, "170d3238303130313030303030305a", "the certificate is not valid yet"},
+      {ISSUER, BEFORE, 0, "170d3238303130313030303030305a", "an issuer's certificate is not valid"},
       {ROOT, BEFORE, 0, "170d3238303130313030303030305a", "not valid yet"},
       {LEAF, AFTER, 0, "180f32303238303130313030303030305a", "malformed"},
       {ROOT, AFTER, 0, "180f32303238303130313030303030305a", NULL},
@@ -159,6 +162,7 @@ static void test_changes(void) {
       {ISSUER, PURPOSE, 0, "3006 0604 551d2500", NULL},
       {ISSUER, PURPOSE, 0, "300a 0608 2b06010505070302", "not for issuers of servers"},
       {ROOT, PURPOSE, 0, SERVER, "a root has an extendedKeyUsage"},
+      {ROOT, PURPOSE, 0, "300a 0608 2b06010505070302", "not for issuers of servers"},
       /* Key identifiers. */
       {LEAF, KEY_ID, 0, NULL, NULL},
       {LEAF, KEY_ID, 1, "=", "critical"},
@@ -193,6 +197,7 @@ static void test_changes(void) {
       {ISSUER, CONSTRAINTS, 0, "300d a00b 3009 8207 6578616d706c65", "not critical"},
       {ISSUER, CONSTRAINTS, 1, "3000", "malformed"},
       {ISSUER, CONSTRAINTS, 1, "3005 a003 300182", "malformed"},
+      {ROOT, CONSTRAINTS, 1, "3000", "malformed"},
       {ROOT, CONSTRAINTS, 1, "3009 a107 3005 8203 636f6d", NULL},
       {ROOT, CONSTRAINTS, 1, "300d a10b 3009 8207 6578616d706c65", "do not let"},
       {ROOT, CONSTRAINTS, 1, "3009 a007 3005 8203 636f6d", "do not let"},
@@ -203,9 +208,11 @@ static void test_changes(void) {
       {ROOT, "2a0304", 1, "0500", "critical"},
       {LEAF, "551d20", 1, "3006 3004 0602 2a03", NULL},
       {LEAF, "551d20", 0, "3000", "malformed"},
+      {LEAF, "551d24", 0, "3003 800100", "policies"},
       {ISSUER, "551d24", 1, "3003 800100", "policies"},
       {ISSUER, "551d24", 0, "3003 800100", "policies"},
       {ISSUER, "551d36", 1, "020100", "policies"},
+      {ROOT, "551d36", 0, "020100", "policies"},
       {LEAF, "2b06010505070101", 0, "300f 300d 0608 2b06010505073001 8601 78", NULL},
       {LEAF, "2b06010505070101", 1, "300f 300d 0608 2b06010505073001 8601 78", "critical"},
       {LEAF, "2b06010505070101", 0, "300f 300d 0608 2b06010505073001 0c01 78", "malformed"},
@@ -262,6 +269,25 @@ static void test_root_names_itself(void) {
     spec_set(&specs[ISSUER], ISSUER_KEY_ID, 0, "3003 800105");
     expect(cases[i].value, cases[i].reason);
   }
+}
+
+/* An authority below another that is trusted as a root itself. */
+static void test_issuer_as_root(void) {
+  static const struct {
+    const char *value, *reason;
+  } cases[] = {{NULL, NULL}, {SERVER, NULL}, {"300a 0608 2b06010505070302", "not for issuers"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    reset();
+    specs[ROOT].issuer = "CN=Above";
+    spec_set(&specs[ROOT], PURPOSE, 0, cases[i].value);
+    expect("an issuer as root", cases[i].reason);
+  }
+  reset();
+  specs[ROOT].subject = specs[ISSUER].issuer = "";
+  expect("a root without a name", "the issuer of an issuer's certificate has no name");
+  reset();
+  specs[ISSUER].subject = specs[LEAF].issuer = "";
+  expect("an issuer without a name", "the certificate's issuer has no name");
 }
 
 static void test_alerts(void) {
@@ -446,6 +472,7 @@ int main(void) {
   test_changes();
   test_extensions();
   test_root_names_itself();
+  test_issuer_as_root();
   test_alerts();
   test_names();
   test_algorithms();
