@@ -140,7 +140,7 @@ int tls_name_read(tls_name *name, const char *text) {
   memset(name, 0, sizeof *name);
   const size_t n = text ? strlen(text) : 0;
   const tls_bytes all = tls_bytes_of(text, n);
-  if (n == 0 || n > TLS_NAME_MAX + 1) return 0;
+  if (n == 0) return 0;
   if (read_ipv4(name->address, all)) {
     name->address_size = 4;
   } else if (read_ipv6(name->address, all)) {

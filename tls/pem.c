@@ -39,11 +39,10 @@ static int value_of(char c) {
 /* Base64 (RFC 4648 4), padded, its spare bits zero. */
 static ecr_status decode(const char *text, size_t n, uint8_t *out, size_t room, size_t *size) {
   uint32_t bits = 0;
-  unsigned have = 0, characters = 0, padding = 0;
+  unsigned have = 0, padding = 0;
   *size = 0;
   for (size_t i = 0; i < n; i++) {
     if (is_blank(text[i])) continue;
-    characters++;
     if (text[i] == '=') {
       padding++;
       continue;
@@ -58,8 +57,9 @@ static ecr_status decode(const char *text, size_t n, uint8_t *out, size_t room, 
     out[(*size)++] = (uint8_t)(bits >> have);
     bits &= (1U << have) - 1;
   }
-  return characters % 4 == 0 && padding <= 2 && padding == have / 2 && bits == 0 ? ECR_OK
-                                                                                 : ECR_INVALID;
+  /* Two bits left over are made up by one character of padding, four by two; six are of a character
+  ** that gives no byte. */
+  return padding <= 2 && padding == have / 2 && bits == 0 ? ECR_OK : ECR_INVALID;
 }
 
 ecr_status tls_pem_next(const char *text, size_t n, size_t *at, uint8_t *out, size_t room,

@@ -19,7 +19,7 @@ typedef struct search {
   const tls_certificate *sent;
   const tls_flaw *flaws;
   size_t count;
-  const tls_certificate *path[TLS_CHAIN_MAX]; /* the leaf first */
+  const tls_certificate *path[TLS_CHAIN_MAX]; /* the leaf first; each of sent once at most */
   size_t length;
   unsigned below, depth; /* issuers in path that are not self-issued, and how many there may be */
   unsigned signatures, comparisons, steps;
@@ -127,7 +127,7 @@ static int in_path(const search *s, const tls_certificate *c) {
 }
 
 static int within_depth(search *s, unsigned more) {
-  if (s->below + more > s->depth || s->length == TLS_CHAIN_MAX) {
+  if (s->below + more > s->depth) {
     note(s, TLS_FLAW_DEPTH, TLS_ROLE_LEAF);
     return 0;
   }

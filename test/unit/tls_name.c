@@ -88,6 +88,23 @@ static void test_read(void) {
   CHECK(!tls_name_read(&name, text));
 }
 
+/* What may stand in a certificate: "*" for the first label, and nothing else that is no label. */
+static void test_wildcards(void) {
+  static const struct {
+    const char *name;
+    int plain, wildcard;
+  } cases[] = {{"a.example", 1, 1},   {"*.example", 0, 1},   {"_.example", 0, 0},
+               {"-.example", 0, 0},   {"*a.example", 0, 0},  {"**.example", 0, 0},
+               {"*.*.example", 0, 0}, {"a.*.example", 0, 0}, {"*", 0, 0},
+               {"*.", 0, 0},          {"..example", 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const tls_bytes name = tls_bytes_of(cases[i].name, strlen(cases[i].name));
+    if (!CHECK_INT(tls_dns_valid(name, 0), cases[i].plain) ||
+        !CHECK_INT(tls_dns_valid(name, 1), cases[i].wildcard))
+      printf("  %s\n", cases[i].name);
+  }
+}
+
 static made names_of(const char *general) {
   made d = {0};
   put_general(&d, general);
@@ -440,6 +457,7 @@ static void test_times(void) {
 
 int main(void) {
   test_read();
+  test_wildcards();
   test_match();
   test_valid();
   test_constraints();

@@ -270,6 +270,38 @@ static void test_mesh(void) {
   CHECK_INT(VERIFY_DEPTH(15, 0, 1, 2, 3, 4, 5, 6, 7), ECR_OK);
 }
 
+/* Seven issuers in a line, two certificates for each: 128 ways of 26 pairs, which are verified once
+** each. At the end of every way stand roots that are over; looking at them is a step as well. */
+static void test_ways(void) {
+  static const struct {
+    int roots;
+    const char *reason;
+  } cases[] = {{0, "no root"}, {5, "has expired"}, {8, "too much work"}};
+  static const char *const names[] = {"CN=Top", "CN=1", "CN=2", "CN=3",
+                                      "CN=4",   "CN=5", "CN=6", "CN=7"};
+  char serial[12];
+  spec s = spec_leaf("CN=db.example", "dns:db.example", &keys[LEAF], names[7], &keys[A]);
+  put_certificate(0, &s);
+  for (int i = 0; i < 14; i++) {
+    s = ca(names[1 + i / 2], A, names[i / 2], A);
+    s.serial = i % 2 ? "11" : "12";
+    put_certificate(1 + i, &s);
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    trust_none();
+    s = ca("CN=Root", ROOT, "CN=Root", ROOT);
+    trust_root(put_certificate(15, &s));
+    s = ca("CN=Top", A, "CN=Top", A);
+    s.not_after = "170d3236303130313030303030305a";
+    for (int k = 0; k < cases[i].roots; k++) {
+      snprintf(serial, sizeof serial, "%d", 21 + k);
+      s.serial = serial;
+      CHECK_INT(trust_root(put_certificate(15, &s)), ECR_OK);
+    }
+    REFUSED(VERIFY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14), cases[i].reason);
+  }
+}
+
 /* As many names as constraints, and very many of both. */
 static void test_many_names(void) {
   made *names = calloc(3, sizeof *names), *subtrees = names + 1, *one = names + 2;
@@ -469,6 +501,27 @@ static void test_pem(void) {
   CHECK_INT(add_pem("x-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"), ECR_INVALID);
 }
 
+/* The padding that RFC 4648 asks for, no more and no less. */
+static void test_padding(void) {
+  static const struct {
+    const char *body;
+    int size; /* -1: refused */
+  } cases[] = {{"", 0},          {"AAAA", 3},   {"AAA=", 2},   {"AA==", 1},     {"AAAAAAA=", 5},
+               {"AAA", -1},      {"AA", -1},    {"A", -1},     {"AA=", -1},     {"A=", -1},
+               {"A===", -1},     {"AAA==", -1}, {"AAAA=", -1}, {"AAAA==", -1},  {"AAAA====", -1},
+               {"AAAAA===", -1}, {"=", -1},     {"AA=A", -1},  {"AA==AAAA", -1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[200];
+    uint8_t out[20];
+    size_t at = 0, size;
+    snprintf(text, sizeof text, "-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n",
+             cases[i].body);
+    const ecr_status status = tls_pem_next(text, strlen(text), &at, out, sizeof out, &size);
+    if (!CHECK_INT(status == ECR_OK ? (int)size : -1, cases[i].size))
+      printf("  %s\n", cases[i].body);
+  }
+}
+
 /* A certificate is one text: the bits that base64 has to spare are zeros. */
 static void test_spare_bits(void) {
   static char body[4000], text[5000];
@@ -549,11 +602,13 @@ int main(void) {
     test_same_name(0);
     make_line();
     test_mesh();
+    test_ways();
     test_many_names();
     test_pins();
     test_own();
     test_pem();
     test_spare_bits();
+    test_padding();
     test_room();
     test_sorted();
     for (int i = 0; i < KEYS; i++) key_free(&keys[i]);
