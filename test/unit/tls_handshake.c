@@ -108,6 +108,10 @@ static const script scripts[] = {
     {TO("without a version", "R|", TLS_ALERT_ILLEGAL_PARAMETER), .no_retry_versions = 1,
      .retry = "002c00050003616263"},
 
+    /* A key that fills its place to the last byte, and one that does not fit. */
+    {TO("the longest key", "H|!EC|V|", TLS_ALERT_ILLEGAL_PARAMETER), .rsa_leaf = 1149},
+    {TO("a longer key", "H|!EC|", TLS_ALERT_UNSUPPORTED_CERTIFICATE), .rsa_leaf = 1150},
+
     /* EncryptedExtensions. */
     {TO("an unknown extension", "H|!E|", TLS_ALERT_UNSUPPORTED_EXTENSION), .encrypted = "aaaa0000"},
     {TO("the key share again", "H|!E|", TLS_ALERT_ILLEGAL_PARAMETER), .encrypted = "00330002001d"},
@@ -183,7 +187,7 @@ static const script scripts12[] = {
     {TO("TLS 1.2 taken away", "h|", TLS_ALERT_ILLEGAL_PARAMETER), .random_end = "444f574e47524400"},
     {TO("the key share of TLS 1.3", "h|", TLS_ALERT_ILLEGAL_PARAMETER), .hello = "00330000"},
     {TO("a key of another kind than the suite's", "hc|", TLS_ALERT_ILLEGAL_PARAMETER),
-     .rsa_leaf = 1},
+     .rsa_leaf = 256},
     {TO("no certificate", "hc|", TLS_ALERT_DECODE_ERROR), .empty_chain = 1},
     {TO("as many as there may be", GOOD12, TLS_ALERT_NONE), .certificates = TLS_CHAIN_MAX},
     {TO("one more", "hc|", TLS_ALERT_BAD_CERTIFICATE), .certificates = TLS_CHAIN_MAX + 1},

@@ -145,18 +145,19 @@ static inline void peer_prf(const uint8_t *secret, size_t secret_size, const cha
 
 static ecr_status peer_chain_answer; /* what tls_verify_chain says */
 static tls_key_kind peer_leaf;       /* and of which kind the key is */
+static size_t peer_modulus;          /* of how many bytes, where it is RSA's */
 
 ecr_status tls_verify_chain(const tls_verify *verify, const tls_bytes *chain, size_t n,
                             tls_public_key *key, tls_failure *failure) {
-  static uint8_t point[65];
+  static uint8_t point[2000];
   (void)verify;
   CHECK(n > 0 && chain[0].n > 0);
   if (peer_chain_answer != ECR_OK) {
     *failure = (tls_failure){TLS_ALERT_UNKNOWN_CA, 0, "not trusted"};
     return peer_chain_answer;
   }
-  *key = (tls_public_key){.kind = peer_leaf, .point = {point, sizeof point}};
-  if (peer_leaf == TLS_KEY_RSA) key->rsa = (ecr_rsa_public){point, 65, point, 3};
+  *key = (tls_public_key){.kind = peer_leaf, .point = {point, 65}};
+  if (peer_leaf == TLS_KEY_RSA) key->rsa = (ecr_rsa_public){point, peer_modulus, point, 3};
   return ECR_OK;
 }
 
@@ -179,12 +180,12 @@ typedef struct script {
   unsigned suite, second_suite, group, scheme, legacy, psk;
   const char *retry, *hello, *encrypted, *certificate, *request, *ticket, *random_end;
   int no_versions, no_share, no_echo, zero_share, compression, wrong_signature, wrong_finished,
-      empty_chain, context, no_renegotiation, no_master, curve_type, untrusted, rsa_leaf,
-      short_body;
+      empty_chain, context, no_renegotiation, no_master, curve_type, untrusted, short_body;
   int no_retry_versions, resumes;   /* resumes: TLS 1.2, the client's session id is echoed */
   const char *id;                   /* TLS 1.2: the session's, in hexadecimal */
   const char *lifetime;             /* TLS 1.3: a ticket's, in hexadecimal; NULL: two hours */
   size_t certificates, ticket_size; /* 0: one, of three bytes; the usual one */
+  size_t rsa_leaf;                  /* bytes of the modulus; 0: the leaf's key is not RSA's */
 } script;
 
 typedef struct direction {

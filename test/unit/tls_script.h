@@ -463,6 +463,7 @@ static void start(const script *s, const tls_config *config) {
   data_n = 0;
   peer_chain_answer = s->untrusted ? ECR_REFUSED : ECR_OK;
   peer_leaf = s->rsa_leaf ? TLS_KEY_RSA : TLS_KEY_P256;
+  peer_modulus = s->rsa_leaf;
   CHECK_INT(tls_start(&client, config, work, sizeof work), ECR_OK);
   if (use_aeads) CHECK_INT(tls_use_aead(&client, use_aeads), ECR_OK);
   read_client(v);

@@ -36,6 +36,15 @@ static void resumption(void) {
   again =
       (script){TO("of another hash", "H|", TLS_ALERT_ILLEGAL_PARAMETER), .psk = 1, .suite = 0x1302};
   run(&again, &config);
+  /* A HelloRetryRequest of another hash than the session's ends the offer (RFC 8446 4.1.4). */
+  tls_session longer = kept;
+  longer.suite = 0x1302;
+  longer.secret_size = 48;
+  config.session = &longer;
+  again = (script){TO("is not offered again", "R|?H|", TLS_ALERT_UNSUPPORTED_EXTENSION), .psk = 1,
+                   .retry = "002c00050003616263"};
+  run(&again, &config);
+  config.session = &kept;
   /* Where it is not to be offered, the server must not resume. */
   again = (script){TO("was not offered", "H|", TLS_ALERT_UNSUPPORTED_EXTENSION), .psk = 1};
   static const uint8_t pins[1][32];
@@ -224,6 +233,7 @@ static void resumption_12(void) {
       /* Without a new ticket the old one goes on. */
       CHECK_INT(session.used, 1);
       CHECK_INT(session.received, kept.received);
+      CHECK_INT(session.lifetime, kept.lifetime);
       CHECK_BYTES(session.secret, session.secret_size, master, 48);
     }
     const script renews = {TO("renews", "ht|sf|?=<", TLS_ALERT_NONE), .resumes = 1,
