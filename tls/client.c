@@ -241,6 +241,11 @@ static tls_status take_data(tls_state *s, const tls_content *content, tls_receiv
   /* "Zero-length fragments of Application Data MAY be sent, as they are potentially useful as a
   ** traffic analysis countermeasure" (5.1). */
   if (content->n == 0) return idle(s) == TLS_ALERT_NONE ? TLS_OK : TLS_FAILED;
+  /* One that was asked and goes on under the old key would pass what a cipher bears (5.5). */
+  if (s->version == TLS_1_3 && s->read.sequence > 2 * s->read.limit) {
+    tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "the server does not change its key when it should");
+    return TLS_FAILED;
+  }
   s->idle = 0;
   got->data = content->p;
   got->size = content->n;

@@ -144,13 +144,14 @@ typedef struct tls_protection {
   unsigned version;
   unsigned keys;                  /* how many were set so far */
   uint64_t sequence;              /* of the next record (RFC 8446 5.3) */
-  uint64_t limit;                 /* records under one key, then an update is due (5.5) */
+  uint64_t limit;                 /* records under one key, then an update is due (5.5); */
+                                  /* in TLS 1.3 the server has as many again to obey */
   uint8_t iv[ECR_NONCE];          /* GCM in TLS 1.2: 4 bytes, then zeros */
   size_t explicit_nonce;          /* bytes of it in each record: 8 for GCM in TLS 1.2 */
   uint8_t secret[TLS_SECRET_MAX]; /* TLS 1.3: what the next key comes of */
 } tls_protection;
 
-/* RFC 8446 5.5: 2^24.5 full-size records are safe with AES-GCM. Far below it. */
+/* RFC 8446 5.5: 2^24.5 full-size records are safe with AES-GCM. Twice this is below it. */
 #define TLS_RECORDS_PER_KEY ((uint64_t)1 << 23)
 
 /* Sets the key. ECR_NOT_FOUND where the cipher is not there, with which the connection ends. */

@@ -278,13 +278,25 @@ static void limits(void) {
   }
   CHECK(asked >= 3);
   talk(v);
+  /* A server that does not do as it is asked has as many records again, and no more. */
+  connect_to(&good);
+  tls_state_of(&client)->read.limit = 4;
+  const uint64_t before = tls_state_of(&client)->read.sequence;
+  for (uint64_t i = before; i <= 8; i++) {
+    CHECK_INT(tls_failed(&client).alert, TLS_ALERT_NONE);
+    step(v, 'D');
+    deliver(v);
+    CHECK_INT(last, i < 8 ? TLS_DATA : TLS_FAILED);
+  }
+  CHECK_INT(tls_failed(&client).alert, TLS_ALERT_INTERNAL_ERROR);
 }
 
 /* Only the cipher of its place, only before the first byte is out; then every record is its. */
-static int sealed, opened;
+static int sealed, opened, begun, cleared;
 static const ecr_aead *inner;
 
 static ecr_status count_init(ecr_aead_context *context, const uint8_t *key) {
+  begun++;
   return inner->init(context, key);
 }
 
@@ -302,7 +314,10 @@ static ecr_status count_open(ecr_aead_context *context, const uint8_t nonce[ECR_
   return inner->open(context, nonce, aad, aad_size, in, n, out, out_size);
 }
 
-static void count_clear(ecr_aead_context *context) { inner->clear(context); }
+static void count_clear(ecr_aead_context *context) {
+  cleared++;
+  inner->clear(context);
+}
 
 static void own_cipher(void) {
   static ecr_aead mine = {"aes128gcm", "mine",     16,         ECR_AEAD_CONTEXT,
@@ -342,7 +357,11 @@ static void own_cipher(void) {
   CHECK_INT(agreed.version, 0x0304);
   CHECK_INT(agreed.resumed, 0);
   CHECK(agreed.alpn == NULL);
+  /* Two keys in each direction, each cleared when the next comes or at the end. */
+  CHECK_INT(begun, 4);
+  CHECK_INT(cleared, 2);
   tls_clear(&client);
+  CHECK_INT(cleared, 4);
 }
 
 /* ---- A hostile cipher: it may break the connection, and nothing more ------------------------- */
@@ -400,6 +419,17 @@ static void hostile_cipher(void) {
 static void wiped(void) {
   const script good = {TO("a good one", GOOD, TLS_ALERT_NONE)};
   const server *v = &peer_server;
+  const tls_config config = base();
+  uint8_t scalar[32];
+  /* The key share's scalar is gone once the secret is agreed. */
+  start(&good, &config);
+  memcpy(scalar, tls_state_of(&client)->hs.scalar, sizeof scalar);
+  CHECK(memmem(&client, sizeof client, scalar, sizeof scalar) != NULL);
+  for (const char *p = "H|"; *p; p++) step(&peer_server, *p);
+  deliver(&peer_server);
+  CHECK_INT(last, TLS_OK);
+  CHECK(!memmem(&client, sizeof client, scalar, sizeof scalar));
+  CHECK(!memmem(work, sizeof work, scalar, sizeof scalar));
   connect_to(&good);
   /* The handshake's secrets are gone once it is over. */
   for (int i = 0; i < 2; i++) CHECK(!memmem(&client, sizeof client, v->secrets[i], 32));
