@@ -55,23 +55,28 @@ void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
 }
 
 void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name) {
+  const char closing[2] = {dialect->quote[1], 0};
   sqlite3_str_appendchar(out, 1, dialect->quote[0]);
-  for (const char *p = name; *p; p++) {
-    if (*p == dialect->quote[1]) sqlite3_str_append(out, p, 1);
-    sqlite3_str_append(out, p, 1);
+  for (const char *p = name; *p;) {
+    size_t n = strcspn(p, closing);
+    sqlite3_str_append(out, p, (int)n);
+    p += n;
+    if (*p) {
+      sqlite3_str_appendchar(out, 2, closing[0]);
+      p++;
+    }
   }
-  sqlite3_str_appendchar(out, 1, dialect->quote[1]);
+  sqlite3_str_appendchar(out, 1, closing[0]);
 }
 
 void append_template(sqlite3_str *out, const char *format, const char *argument) {
-  for (const char *p = format; *p; p++) {
-    if (p[0] == '%' && p[1] == 's') {
-      sqlite3_str_appendall(out, argument);
-      p++;
-    } else {
-      sqlite3_str_append(out, p, 1);
-    }
+  const char *mark;
+  while ((mark = strstr(format, "%s")) != NULL) {
+    sqlite3_str_append(out, format, (int)(mark - format));
+    sqlite3_str_appendall(out, argument);
+    format = mark + 2;
   }
+  sqlite3_str_appendall(out, format);
 }
 
 char *deparse_column(const Definition *d, int column) {
