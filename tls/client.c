@@ -89,6 +89,7 @@ ecr_status tls_start(tls_client *client, const tls_config *config, uint8_t *work
   s->leaf = work + TLS_OUT_SIZE;
   s->message = s->leaf + TLS_LEAF_SIZE;
   s->read.limit = s->write.limit = TLS_RECORDS_PER_KEY;
+  s->read.most = 2 * TLS_RECORDS_PER_KEY;
   s->stage = TLS_WAIT_SERVER_HELLO;
   s->hs.verify =
       (tls_verify){.trust = config->trust, .server_name = config->server_name, .now = config->now};
@@ -242,7 +243,7 @@ static tls_status take_data(tls_state *s, const tls_content *content, tls_receiv
   ** traffic analysis countermeasure" (5.1). */
   if (content->n == 0) return idle(s) == TLS_ALERT_NONE ? TLS_OK : TLS_FAILED;
   /* One that was asked and goes on under the old key would pass what a cipher bears (5.5). */
-  if (s->version == TLS_1_3 && s->read.sequence > 2 * s->read.limit) {
+  if (s->version == TLS_1_3 && s->read.sequence > s->read.most) {
     tls_fail(s, TLS_ALERT_INTERNAL_ERROR, "the server does not change its key when it should");
     return TLS_FAILED;
   }

@@ -10,6 +10,7 @@ void tls_protect_clear(tls_protection *p) {
   if (p->aead) p->aead->clear(&p->context);
   ecr_wipe(p, sizeof *p);
   p->limit = TLS_RECORDS_PER_KEY;
+  p->most = 2 * TLS_RECORDS_PER_KEY;
 }
 
 /* The key of p's cipher is set or replaced; the sequence begins again (RFC 8446 5.3). */

@@ -142,12 +142,12 @@ typedef struct tls_protection {
   ecr_aead_context context;
   const ecr_aead *aead;
   unsigned version;
-  unsigned keys;                  /* how many were set so far */
-  uint64_t sequence;              /* of the next record (RFC 8446 5.3) */
-  uint64_t limit;                 /* records under one key, then an update is due (5.5); */
-                                  /* in TLS 1.3 the server has as many again to obey */
-  uint8_t iv[ECR_NONCE];          /* GCM in TLS 1.2: 4 bytes, then zeros */
-  size_t explicit_nonce;          /* bytes of it in each record: 8 for GCM in TLS 1.2 */
+  unsigned keys;         /* how many were set so far */
+  uint64_t sequence;     /* of the next record (RFC 8446 5.3) */
+  uint64_t limit;        /* records under one key, then an update is due (5.5) */
+  uint64_t most;         /* TLS 1.3: records of a server that does not update, then it is cut off */
+  uint8_t iv[ECR_NONCE]; /* GCM in TLS 1.2: 4 bytes, then zeros */
+  size_t explicit_nonce; /* bytes of it in each record: 8 for GCM in TLS 1.2 */
   uint8_t secret[TLS_SECRET_MAX]; /* TLS 1.3: what the next key comes of */
 } tls_protection;
 
