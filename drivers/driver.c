@@ -87,12 +87,18 @@ int edb_query(edb_connection *connection, const char *sql, const edb_parameter *
 }
 
 int edb_begin(edb_connection *connection, edb_transaction *transaction) {
+  static const edb_transaction_spec ordinary = {0};
+  return edb_begin_with(connection, &ordinary, transaction);
+}
+
+int edb_begin_with(edb_connection *connection, const edb_transaction_spec *spec,
+                   edb_transaction *transaction) {
   void *context = NULL;
   int rc;
   transaction->methods = connection->methods;
   transaction->context = NULL;
   if (!connection->context) return EDB_CLOSED;
-  rc = connection->methods->begin(connection->context, &context);
+  rc = connection->methods->begin(connection->context, spec, &context);
   if (rc == EDB_OK) transaction->context = context;
   return rc;
 }
@@ -103,7 +109,7 @@ int edb_cancel(const edb_connection *connection) {
 }
 
 const edb_error *edb_detail(const edb_connection *connection) {
-  static const edb_error closed = {EDB_CLOSED, 0, "", "the connection is closed", ""};
+  static const edb_error closed = {EDB_CLOSED, 0, "", "the connection is closed", "", 0};
   if (!connection->context) return &closed;
   return connection->methods->detail(connection->context);
 }
@@ -229,6 +235,54 @@ int edb_transaction_rollback(edb_transaction *transaction) {
   rc = transaction->methods->transaction_rollback(transaction->context);
   if (rc != EDB_BUSY) transaction->context = NULL;
   return rc;
+}
+
+int edb_transaction_prepare(edb_transaction *transaction) {
+  int rc;
+  if (!transaction->context) return EDB_CLOSED;
+  if (!transaction->methods->transaction_prepare) return EDB_UNSUPPORTED;
+  rc = transaction->methods->transaction_prepare(transaction->context);
+  if (rc != EDB_BUSY) transaction->context = NULL;
+  return rc;
+}
+
+int edb_resolve(edb_connection *connection, const char *name, int commit) {
+  if (!connection->context) return EDB_CLOSED;
+  if (!connection->methods->resolve) return EDB_UNSUPPORTED;
+  return connection->methods->resolve(connection->context, name, commit);
+}
+
+/* ---- Loads ----------------------------------------------------------------------------------- */
+
+int edb_load_begin(edb_connection *connection, const edb_load_spec *spec, edb_load *load) {
+  void *context = NULL;
+  int rc;
+  load->methods = connection->methods;
+  load->context = NULL;
+  if (!connection->context) return EDB_CLOSED;
+  if (!connection->methods->load) return EDB_UNSUPPORTED;
+  rc = connection->methods->load(connection->context, spec, &context);
+  if (rc == EDB_OK) load->context = context;
+  return rc;
+}
+
+int edb_load_row(edb_load *load, const edb_value *values) {
+  if (!load->context) return EDB_CLOSED;
+  return load->methods->load_row(load->context, values);
+}
+
+int edb_load_end(edb_load *load) {
+  void *context = load->context;
+  if (!context) return EDB_CLOSED;
+  load->context = NULL;
+  return load->methods->load_end(context);
+}
+
+int edb_load_abort(edb_load *load) {
+  void *context = load->context;
+  if (!context) return EDB_CLOSED;
+  load->context = NULL;
+  return load->methods->load_abort(context);
 }
 
 /* ---- Dialects -------------------------------------------------------------------------------- */

@@ -63,6 +63,7 @@ typedef struct edb_error {
   char sqlstate[6];   /* "" where the vendor gave none */
   char message[1024]; /* one line, no prefix, no secret: "relation \"ordrs\" does not exist" */
   char hint[512];     /* more from the vendor, or what to do; may be "" */
+  int64_t row;        /* of a load: the row that is to blame, from 1; 0: not known */
 } edb_error;
 
 /* ---- Values, rows, columns ----------------------------------------------------------------- */
@@ -184,6 +185,34 @@ typedef struct edb_transaction {
   const edb_methods *methods;
   void *context;
 } edb_transaction;
+typedef struct edb_load {
+  const edb_methods *methods;
+  void *context;
+} edb_load;
+
+/* How a transaction begins. Zeroed: as the server has it. */
+typedef struct edb_transaction_spec {
+  int snapshot; /* 1: from its first read on, all reads see one state of the database */
+  int readonly; /* 1: the server refuses writes */
+  /* Not NULL: it can be prepared (two-phase commit) under this global name, which is unique at the server:
+  ** 1–63 of letters, digits, '_', '-' and '.'. */
+  const char *two_phase;
+} edb_transaction_spec;
+
+/* What a load fills. Names as the catalog has them, not quoted; types as dialect->type answers for them. All of
+** it lives until the load has ended. */
+typedef struct edb_load_column {
+  const char *name;
+  const edb_type *type;
+  const char *type_name; /* the remote type, for people */
+} edb_load_column;
+typedef struct edb_load_spec {
+  const char *schema; /* NULL: what an unqualified name finds */
+  const char *table;
+  const edb_load_column *columns;
+  size_t n;
+  double expected; /* rows, 0 if unknown */
+} edb_load_spec;
 
 /* What each driver implements; the contexts are its own. No context here is ever NULL. `affected`
 ** is never NULL. Errors go to where detail reads them. NULL where it says so. */
@@ -195,7 +224,7 @@ struct edb_methods {
   int (*execute)(void *connection, const char *sql, const edb_parameter *, size_t n,
                  int64_t *affected);
   int (*query)(void *connection, const char *sql, const edb_parameter *, size_t n, void **rows);
-  int (*begin)(void *connection, void **transaction);
+  int (*begin)(void *connection, const edb_transaction_spec *, void **transaction);
 
   int (*statement_close)(void *statement);
   int (*statement_execute)(void *statement, const edb_parameter *, size_t n, int64_t *affected);
@@ -212,6 +241,15 @@ struct edb_methods {
                            void **rows);
   int (*transaction_commit)(void *transaction);   /* the transaction is over, whatever it answers */
   int (*transaction_rollback)(void *transaction); /* likewise */
+  int (*transaction_prepare)(void *transaction);  /* likewise; NULL: no two-phase commit */
+  int (*resolve)(void *connection, const char *name, int commit); /* NULL likewise */
+
+  /* NULL, all four: rows go as INSERTs of many rows (load.c). load_end and load_abort end it, whatever they
+  ** answer. */
+  int (*load)(void *connection, const edb_load_spec *, void **load);
+  int (*load_row)(void *load, const edb_value *values);
+  int (*load_end)(void *load);
+  int (*load_abort)(void *load);
 
   int (*cancel)(void *connection);
   const edb_error *(*detail)(void *connection);
@@ -272,6 +310,8 @@ typedef struct edb_dialect {
   const char *false_clause; /* a condition that holds for no row */
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
+  /* Statements with %s = a name of letters, digits and '_'; NULL: there is none (release: it needs none). */
+  const char *savepoint, *rollback_to, *release;
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
   ** SQL has: lower case, a blank between words, NULL-terminated; NULL: none. */
   const char *const *control;
@@ -287,7 +327,9 @@ typedef struct edb_dialect {
 **   columns   name, type (for dialect->type), type_name (for people), nullable, key (1… within the
 **             unique key that names a row, else 0), has_default; in the table's order
 **   estimate  rows; %s = the quoted table; asked where relation's rows is NULL; itself NULL where there
-**             is no cheap way */
+**             is no cheap way
+**   in_doubt  (no parameters) the names of prepared transactions, in the last column; itself NULL where there are
+**             none */
 typedef struct edb_catalog {
   const char *tables;
   const char *relation;
@@ -296,6 +338,7 @@ typedef struct edb_catalog {
   const char *const
       *identities; /* what relation's identity may be, NULL-terminated: nothing else is
                                  ** believed when it is read back from a database file */
+  const char *in_doubt;
 } edb_catalog;
 
 #define EDB_OPTION_SECRET 1u /* its value is shown nowhere */
@@ -414,6 +457,28 @@ int edb_transaction_query(edb_transaction *transaction, const char *sql,
 ** the transaction as it was; after any other answer it is over. */
 int edb_transaction_commit(edb_transaction *transaction);
 int edb_transaction_rollback(edb_transaction *transaction);
+
+/* Two-phase commit. prepare makes the transaction outlive its connection and any crash, until resolve
+** commits it or rolls it back under the name it began with. After an error of prepare it is rolled back. Until it is
+** resolved, a connection that has prepared may answer EDB_BUSY to everything but resolve and close; any connection of
+** the same user can resolve it after that one is closed. EDB_UNSUPPORTED where the server has no such thing.
+** resolve: EDB_INVALID_QUERY where the server knows no prepared transaction of that name. */
+int edb_begin_with(edb_connection *connection, const edb_transaction_spec *spec,
+                   edb_transaction *transaction);
+int edb_transaction_prepare(edb_transaction *transaction);
+int edb_resolve(edb_connection *connection, const char *name, int commit);
+
+/* Loads: many rows into one table, in the fastest way there is (COPY, bulk load, arrays of parameters,
+** INSERTs of many rows), with the meaning of an INSERT: constraints are checked, triggers fire, columns that are not named
+** get their defaults, NULL is NULL. While it is open the connection answers EDB_BUSY to all else. Rows may be sent
+** when they come, later or at the end: after an error, and after abort, any number of them may be in the table, so that a
+** load belongs into a transaction, behind a savepoint if the transaction is to go on. row: one value per column; they are
+** not needed any more when it answers. An error of row or end: detail's row is the one to blame where it is known;
+** after an error of row only abort is of use. */
+int edb_load_begin(edb_connection *connection, const edb_load_spec *spec, edb_load *load);
+int edb_load_row(edb_load *load, const edb_value *values);
+int edb_load_end(edb_load *load);
+int edb_load_abort(edb_load *load);
 
 /* The driver of an open connection; NULL of a closed one. */
 const edb_driver *edb_connection_driver(const edb_connection *connection);

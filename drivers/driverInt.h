@@ -22,6 +22,9 @@ int edb_fail(edb_error *error, edb_code code, const char *format, ...) EDB_PRINT
 /* Adds a hint to an error that edb_fail has filled. Same rules. */
 void edb_fail_hint(edb_error *error, const char *format, ...) EDB_PRINTF(2, 3);
 
+/* EDB_UNSUPPORTED of a transaction that asks for more than to begin. */
+int edb_spec_plain(const edb_transaction_spec *spec, edb_error *error);
+
 /* Copies text to a sized buffer as above: one line, never half a character. */
 void edb_copy_line(char *out, size_t size, const char *text, size_t n);
 

@@ -54,7 +54,16 @@ int edb_fail(edb_error *error, edb_code code, const char *format, ...) {
   error->vendor = 0;
   error->sqlstate[0] = 0;
   error->hint[0] = 0;
+  error->row = 0;
   return (int)code;
+}
+
+int edb_spec_plain(const edb_transaction_spec *spec, edb_error *error) {
+  if (!spec->snapshot && !spec->readonly && !spec->two_phase) return EDB_OK;
+  return edb_fail(error, EDB_UNSUPPORTED, "this driver begins no %s transactions",
+                  spec->two_phase  ? "prepared (two_phase)"
+                  : spec->snapshot ? "snapshot"
+                                   : "read-only");
 }
 
 void edb_fail_hint(edb_error *error, const char *format, ...) {

@@ -208,9 +208,10 @@ static int memory_statement_close(void *context) {
 
 /* ---- Transactions ---------------------------------------------------------------------------- */
 
-static int begin(void *context, void **out) {
+static int begin(void *context, const edb_transaction_spec *spec, void **out) {
   connection *c = context;
   int rc = refuse_reading(c);
+  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->store.in_transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open");
@@ -264,7 +265,8 @@ static const edb_dialect dialect = {.quote = {'"', '"'},
                                     .type = any_type};
 
 /* There is no catalog: these are answered as statements that are not understood. */
-static const edb_catalog catalog = {"TABLES", "RELATION", "COLUMNS", NULL, NULL};
+static const edb_catalog catalog = {
+    .tables = "TABLES", .relation = "RELATION", .columns = "COLUMNS"};
 
 static const char *const schemes[] = {"memory", NULL};
 static const edb_option_spec options_taken[] = {{"path", 0, "not used"}, {NULL, 0, NULL}};

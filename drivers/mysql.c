@@ -154,9 +154,10 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
 
 /* ---- Transactions: their context is the connection ------------------------------------------------- */
 
-static int begin(void *connection, void **transaction) {
+static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   my_connection *c = connection;
   int rc = ready(c);
+  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");

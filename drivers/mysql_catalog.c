@@ -134,6 +134,9 @@ static const char *const control[] = {"xa",
 const edb_dialect my_dialect = {.quote = {'`', '`'},
                                 .placeholder = "?",
                                 .limit = " LIMIT %s",
+                                .savepoint = "SAVEPOINT %s",
+                                .rollback_to = "ROLLBACK TO SAVEPOINT %s",
+                                .release = "RELEASE SAVEPOINT %s",
                                 .false_clause = "FALSE",
                                 .max_parameters = 65535,
                                 .column_aliases = 0, /* MySQL since 8.0.19 alone */
@@ -194,4 +197,5 @@ static const char columns[] =
 static const char *const identities[] = {NULL};
 
 /* A view's rows can only be counted by running it. */
-const edb_catalog my_catalog = {tables, relation, columns, NULL, identities};
+const edb_catalog my_catalog = {
+    .tables = tables, .relation = relation, .columns = columns, .identities = identities};

@@ -95,6 +95,9 @@ static const edb_type *type_called(const char *name) {
 const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .placeholder = "$%d",
                                 .limit = " LIMIT %s",
+                                .savepoint = "SAVEPOINT %s",
+                                .rollback_to = "ROLLBACK TO SAVEPOINT %s",
+                                .release = "RELEASE SAVEPOINT %s",
                                 .false_clause = "false",
                                 .max_parameters = 65535,
                                 .column_aliases = 1,
@@ -188,4 +191,5 @@ static const char columns[] =
 #define TABLE_CTID "tableoid::int8::text || ctid::text"
 static const char *const identities[] = {CTID, TABLE_CTID, NULL};
 
-const edb_catalog pg_catalog = {tables, relation, columns, NULL, identities};
+const edb_catalog pg_catalog = {
+    .tables = tables, .relation = relation, .columns = columns, .identities = identities};

@@ -225,12 +225,13 @@ static int sqlite_alive(void *context) {
 
 /* ---- Transactions: their context is the connection ------------------------------------------- */
 
-static int begin(void *context, void **transaction) {
+static int begin(void *context, const edb_transaction_spec *spec, void **transaction) {
   lite_connection *c = context;
   int rc = lite_ready(c);
   if (rc == EDB_OK && c->in_transaction) {
     rc = edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open");
   }
+  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
   if (rc == EDB_OK) rc = run_plain(c, "BEGIN");
   if (rc != EDB_OK) return rc;
   c->in_transaction = 1;

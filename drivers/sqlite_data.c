@@ -73,6 +73,9 @@ const edb_type *edb_sqlite_type(const char *name) {
 const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
                                         .placeholder = "?",
                                         .limit = " LIMIT %s",
+                                        .savepoint = "SAVEPOINT %s",
+                                        .rollback_to = "ROLLBACK TO SAVEPOINT %s",
+                                        .release = "RELEASE SAVEPOINT %s",
                                         .false_clause = "0",
                                         .max_parameters = 32766, /* from 3.32 on */
                                         .type = edb_sqlite_type};

@@ -124,9 +124,10 @@ static int run(ms_connection *c, ms_kind kind) {
   return ms_run(c, &request);
 }
 
-static int begin(void *connection, void **transaction) {
+static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   ms_connection *c = connection;
   int rc = ready(c);
+  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction || c->descriptor) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");

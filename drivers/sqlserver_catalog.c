@@ -100,6 +100,8 @@ const edb_dialect ms_dialect = {.quote = {'[', ']'},
                                 .placeholder = "?",
                                 .limit =
                                     " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+                                .savepoint = "SAVE TRANSACTION %s",
+                                .rollback_to = "ROLLBACK TRANSACTION %s",
                                 .false_clause = "1=0",
                                 .max_parameters = 2097,
                                 .column_aliases = 1,
@@ -164,4 +166,5 @@ static const char columns[] =
 static const char *const identities[] = {NULL};
 
 /* A view's rows can only be counted by running it. */
-const edb_catalog ms_catalog = {tables, relation, columns, NULL, identities};
+const edb_catalog ms_catalog = {
+    .tables = tables, .relation = relation, .columns = columns, .identities = identities};

@@ -11,7 +11,7 @@
 /* ---- A driver that counts calls and answers what it is told ---------------------------------- */
 
 static int calls, answer;
-static edb_error told = {EDB_FAILED, 7, "ABCDE", "told", ""};
+static edb_error told = {EDB_FAILED, 7, "ABCDE", "told", "", 0};
 
 static int one(void *context) {
   (void)context;
@@ -39,7 +39,8 @@ static int fake_query(void *context, const char *sql, const edb_parameter *p, si
   return one(context);
 }
 
-static int fake_begin(void *context, void **out) {
+static int fake_begin(void *context, const edb_transaction_spec *spec, void **out) {
+  (void)spec;
   *out = context;
   return one(context);
 }
@@ -75,26 +76,48 @@ static const edb_error *fake_detail(void *context) {
   return &told;
 }
 
-static edb_methods fake = {1,
-                           one,
-                           fake_prepare,
-                           fake_execute,
-                           fake_query,
-                           fake_begin,
-                           one,
-                           fake_statement_execute,
-                           fake_statement_query,
-                           fake_columns,
-                           fake_next,
-                           fake_borrowed,
-                           one,
-                           fake_execute,
-                           fake_query,
-                           one,
-                           one,
-                           one,
-                           fake_detail,
-                           one};
+static int fake_load(void *context, const edb_load_spec *spec, void **out) {
+  (void)spec;
+  *out = context;
+  return one(context);
+}
+
+static int fake_load_row(void *context, const edb_value *values) {
+  (void)values;
+  return one(context);
+}
+
+static int fake_resolve(void *context, const char *name, int commit) {
+  (void)name, (void)commit;
+  return one(context);
+}
+
+static edb_methods fake = {.version = 1,
+                           .close = one,
+                           .prepare = fake_prepare,
+                           .execute = fake_execute,
+                           .query = fake_query,
+                           .begin = fake_begin,
+                           .statement_close = one,
+                           .statement_execute = fake_statement_execute,
+                           .statement_query = fake_statement_query,
+                           .rows_columns = fake_columns,
+                           .rows_next = fake_next,
+                           .rows_next_borrowed = fake_borrowed,
+                           .rows_close = one,
+                           .transaction_execute = fake_execute,
+                           .transaction_query = fake_query,
+                           .transaction_commit = one,
+                           .transaction_rollback = one,
+                           .transaction_prepare = one,
+                           .resolve = fake_resolve,
+                           .load = fake_load,
+                           .load_row = fake_load_row,
+                           .load_end = one,
+                           .load_abort = one,
+                           .cancel = one,
+                           .detail = fake_detail,
+                           .alive = one};
 
 static int something;
 
@@ -103,6 +126,8 @@ static void closed(edb_connection *c, edb_statement *s, edb_rows *r, edb_transac
   edb_statement s2 = {&fake, &something};
   edb_rows r2 = {&fake, &something, 0};
   edb_transaction t2 = {&fake, &something};
+  edb_load l2 = {&fake, &something};
+  edb_load_spec spec = {0};
   edb_row row = {.host = &unit_host};
   const edb_value *values;
   const edb_column *columns;
@@ -144,7 +169,56 @@ static void closed(edb_connection *c, edb_statement *s, edb_rows *r, edb_transac
   CHECK(!r2.context);
   CHECK_INT(edb_transaction_commit(t), EDB_CLOSED);
   CHECK_INT(edb_transaction_rollback(t), EDB_CLOSED);
+  CHECK_INT(edb_transaction_prepare(t), EDB_CLOSED);
+  CHECK_INT(edb_resolve(c, "x", 1), EDB_CLOSED);
+  CHECK_INT(edb_load_begin(c, &spec, &l2), EDB_CLOSED);
+  CHECK(!l2.context);
+  CHECK_INT(edb_load_row(&l2, NULL), EDB_CLOSED);
+  CHECK_INT(edb_load_end(&l2), EDB_CLOSED);
+  CHECK_INT(edb_load_abort(&l2), EDB_CLOSED);
   CHECK_INT(calls, before);
+}
+
+/* A load is over once it was ended or aborted, whatever came of it; one that fails to begin never was. What a
+** driver lacks is unsupported. */
+static void test_loads(edb_connection *c) {
+  edb_load_spec spec = {.table = "t"};
+  edb_load load;
+  edb_transaction t;
+  answer = EDB_OK;
+  CHECK_INT(edb_load_begin(c, &spec, &load), EDB_OK);
+  answer = EDB_CONSTRAINT;
+  CHECK_INT(edb_load_row(&load, NULL), EDB_CONSTRAINT);
+  CHECK_INT(edb_load_end(&load), EDB_CONSTRAINT);
+  CHECK_INT(edb_load_abort(&load), EDB_CLOSED);
+  CHECK_INT(edb_load_begin(c, &spec, &load), EDB_CONSTRAINT);
+  CHECK(!load.context);
+  answer = EDB_OK;
+  CHECK_INT(edb_load_begin(c, &spec, &load), EDB_OK);
+  CHECK_INT(edb_load_abort(&load), EDB_OK);
+  CHECK_INT(edb_load_row(&load, NULL), EDB_CLOSED);
+
+  CHECK_INT(edb_begin(c, &t), EDB_OK);
+  answer = EDB_BUSY;
+  CHECK_INT(edb_transaction_prepare(&t), EDB_BUSY);
+  answer = EDB_FAILED;
+  CHECK_INT(edb_transaction_prepare(&t), EDB_FAILED);
+  CHECK_INT(edb_transaction_prepare(&t), EDB_CLOSED);
+  CHECK_INT(edb_resolve(c, "x", 1), EDB_FAILED);
+
+  answer = EDB_OK;
+  fake.transaction_prepare = NULL;
+  fake.resolve = NULL;
+  fake.load = NULL;
+  CHECK_INT(edb_begin(c, &t), EDB_OK);
+  CHECK_INT(edb_transaction_prepare(&t), EDB_UNSUPPORTED);
+  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  CHECK_INT(edb_resolve(c, "x", 1), EDB_UNSUPPORTED);
+  CHECK_INT(edb_load_begin(c, &spec, &load), EDB_UNSUPPORTED);
+  CHECK(!load.context);
+  fake.transaction_prepare = one;
+  fake.resolve = fake_resolve;
+  fake.load = fake_load;
 }
 
 static void test_closed(void) {
@@ -224,6 +298,8 @@ static void test_fake(void) {
   fake.rows_next_borrowed = fake_borrowed;
   answer = EDB_OK;
   edb_rows_close(&r);
+
+  test_loads(&c);
 
   /* Busy leaves a handle open, any other answer closes it. */
   answer = EDB_BUSY;
