@@ -157,7 +157,7 @@ static int fail_with(const edb_net *net, const char *what, int number, edb_error
     edb_fail(error, EDB_CLOSED, "%s %s: %s", what, net->peer, f->text);
     edb_fail_hint(error, "%s", f->hint);
   } else {
-    edb_fail(error, EDB_CLOSED, "%s %s: system error %d", what, net->peer, number);
+    edb_fail(error, EDB_CLOSED, "%s %s: a system error", what, net->peer);
   }
   if (error) error->vendor = number;
   return EDB_CLOSED;

@@ -6,21 +6,36 @@
 
 #include "sqlserver.h"
 
-/* Those with a portable meaning. */
+/* Those with a portable meaning, and those to which ODBC gives an SQLSTATE of their own: TDS has none. */
 static const struct {
   int32_t number;
   edb_code code;
+  char sqlstate[6];
 } codes[] = {
-    {515, EDB_CONSTRAINT},  /* NULL into NOT NULL */
-    {547, EDB_CONSTRAINT},  /* foreign key, check */
-    {1205, EDB_BUSY},       /* victim of a deadlock */
-    {1222, EDB_BUSY},       /* a lock was not granted in time */
-    {2601, EDB_CONSTRAINT}, /* unique index */
-    {2627, EDB_CONSTRAINT}, /* unique constraint */
-    {3930, EDB_FAILED},     /* the transaction is doomed */
-    {3960, EDB_BUSY},       /* snapshot isolation: somebody else was first */
-    {18452, EDB_FAILED},    /* logins that are refused */
-    {18456, EDB_FAILED},
+    {102, EDB_INVALID_QUERY, "42000"},  /* syntax */
+    {207, EDB_INVALID_QUERY, "42S22"},  /* no such column */
+    {208, EDB_INVALID_QUERY, "42S02"},  /* no such table */
+    {220, EDB_INVALID_QUERY, "22003"},  /* overflow */
+    {229, EDB_INVALID_QUERY, "42000"},  /* permission */
+    {241, EDB_INVALID_QUERY, "22007"},  /* no date */
+    {242, EDB_INVALID_QUERY, "22007"},  /* a date out of range */
+    {245, EDB_INVALID_QUERY, "22018"},  /* conversion */
+    {515, EDB_CONSTRAINT, "23000"},     /* NULL into NOT NULL */
+    {547, EDB_CONSTRAINT, "23000"},     /* foreign key, check */
+    {1205, EDB_BUSY, "40001"},          /* victim of a deadlock */
+    {1222, EDB_BUSY, "HYT00"},          /* a lock was not granted in time */
+    {2601, EDB_CONSTRAINT, "23000"},    /* unique index */
+    {2627, EDB_CONSTRAINT, "23000"},    /* unique constraint */
+    {2628, EDB_INVALID_QUERY, "22001"}, /* text that is too long */
+    {2714, EDB_INVALID_QUERY, "42S01"}, /* the table is there already */
+    {3930, EDB_FAILED, "25000"},        /* the transaction is doomed */
+    {3960, EDB_BUSY, "40001"},          /* snapshot isolation: somebody else was first */
+    {8114, EDB_INVALID_QUERY, "22018"}, /* conversion */
+    {8115, EDB_INVALID_QUERY, "22003"}, /* overflow */
+    {8134, EDB_INVALID_QUERY, "22012"}, /* division by zero */
+    {8152, EDB_INVALID_QUERY, "22001"}, /* text that is too long */
+    {18452, EDB_FAILED, "28000"},       /* logins that are refused */
+    {18456, EDB_FAILED, "28000"},
 };
 
 /* At login, those that pass: the server is starting, moving or too busy. */
@@ -49,6 +64,13 @@ void ms_line(char *out, size_t size, tds_utf16 text) {
   edb_copy_line(out, size, utf8, tds_to_utf8(utf8, text.p, units));
 }
 
+static const char *sqlstate_of(int32_t number, edb_code code) {
+  for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+    if (codes[i].number == number) return codes[i].sqlstate;
+  }
+  return code == EDB_INVALID_QUERY ? "42000" : "";
+}
+
 void ms_take_error(ms_connection *c) {
   const tds_token *t = &c->stream.token;
   char text[sizeof c->error.message], procedure[200];
@@ -59,6 +81,8 @@ void ms_take_error(ms_connection *c) {
   edb_fail(&c->error, ms_code_of(t->as.message.number, t->as.message.severity, c->logged_in), "%s",
            text[0] ? text : "the server gave no reason");
   c->error.vendor = t->as.message.number;
+  const char *sqlstate = sqlstate_of(t->as.message.number, c->error.code);
+  edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
   ms_line(procedure, sizeof procedure, t->as.message.procedure);
   if (procedure[0]) {
     edb_fail_hint(&c->error, "in procedure %s, line %d", procedure, (int)t->as.message.line);

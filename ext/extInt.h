@@ -116,7 +116,8 @@ int link_execute(Link *link, const char *sql, const edb_parameter *parameters, s
 /* Closes all connections and frees the servers. */
 void servers_free(Edb *edb);
 
-/* The SQLite result code for an edb_code, and the message "edb: postgresql shop: … (42P01)". */
+/* The SQLite result code for an edb_code, and the message "edb: sqlserver shop: … (208, 42S02)": behind the text,
+** what there is of the vendor's own number and the SQLSTATE. */
 int error_code(edb_code code);
 char *error_message(const Server *server, const edb_error *error);
 int server_fail(const Server *server, const edb_error *error, char **message);

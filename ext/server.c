@@ -37,7 +37,13 @@ int error_code(edb_code code) {
 char *error_message(const Server *server, const edb_error *error) {
   sqlite3_str *out = sqlite3_str_new(server->edb->db);
   sqlite3_str_appendf(out, "edb: %s %s: %s", server->driver->name, server->name, error->message);
-  if (error->sqlstate[0]) sqlite3_str_appendf(out, " (%s)", error->sqlstate);
+  if (error->vendor != 0 && error->sqlstate[0]) {
+    sqlite3_str_appendf(out, " (%d, %s)", error->vendor, error->sqlstate);
+  } else if (error->vendor != 0) {
+    sqlite3_str_appendf(out, " (%d)", error->vendor);
+  } else if (error->sqlstate[0]) {
+    sqlite3_str_appendf(out, " (%s)", error->sqlstate);
+  }
   if (error->hint[0]) sqlite3_str_appendf(out, "; %s", error->hint);
   return sqlite3_str_finish(out);
 }
