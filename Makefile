@@ -69,6 +69,9 @@ SECONDS ?= 60
 # The test server for TDS: nothing of the product is in it.
 TDSD := $(patsubst %.c,$(B)/%.o,$(wildcard test/tdsd/*.c))
 
+# The ODBC driver that lies, with SQLWCHAR entry points and with SQLCHAR ones.
+LIARS := $(if $(wildcard test/liar/*.c),$(B)/liar.so $(B)/liar_ansi.so)
+
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
@@ -140,7 +143,7 @@ $(B)/ext/version.o: $(B)/stamp
 $(B)/ext/version.o: DEFINE = -DEDB_BUILD='"$(shell cat $(B)/stamp 2>/dev/null)"'
 
 # C unit tests link the objects that they use, and SQLite where they open a database.
-units: $(UNITS)
+units: $(UNITS) $(LIARS)
 
 $(B)/libedb.a: $(OBJECTS)
 	@rm -f $@
@@ -197,6 +200,9 @@ $(B)/nou128/vector_host: test/vector_host.c $(B)/nou128/libcrypto-edb.a | setup
 $(B)/tdsd: $(TDSD)
 	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ -lssl -lcrypto -lsqlite3 -lpthread -lm
 
+$(B)/liar.so $(B)/liar_ansi.so: $(wildcard test/liar/*.c test/liar/*.h) $(B)/flags | setup
+	$(call say,LINK,$@)$(CC) $(ALL_CFLAGS) $(if $(findstring ansi,$@),-DLIAR_ANSI) -shared $(LINK) $(LDFLAGS) -o $@ $(filter %.c,$^)
+
 -include $(TDSD:.o=.d)
 -include $(OBJECTS:.o=.d) $(NOU128:.o=.d) $(UNITS:=.d)
 
@@ -206,7 +212,7 @@ demo: $(SO) | setup
 	@rm -rf build/demo && mkdir -p build/demo
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
-test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd | setup
+test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
 
 test-interop: $(SO) $(B)/tdsd | setup
