@@ -238,6 +238,7 @@ void ms_stop(ms_connection *c) {
   if (!c->reply.open || ms_dead(c)) return;
   c->reply.attention = 0;
   c->reply.failed = 1; /* whatever comes now, it is not the reason */
+  edb_fail(&c->error, EDB_INTERRUPTED, "stopped");
   c->link.draining = 1;
   c->link.end = edb_net_now_ms() + DRAIN_MS;
   tds_attention(packet);
