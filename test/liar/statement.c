@@ -263,7 +263,7 @@ static char *column_name(const Statement *s, int i) {
   char *name = malloc(3001);
   memset(name, 'x', 3000);
   name[3000] = 0;
-  snprintf(name + 2990, 11, "%d", i + 1);
+  snprintf(name + 2980, 21, "%d", i + 1);
   return name;
 }
 
