@@ -49,6 +49,13 @@ namespace eval bench {
              targets {freetds 1.0}}
     insert  {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python} targets {freetds 1.0}}
   }
+  # Cases odbc.WORK are psqlODBC's on PostgreSQL, odbc.mysql.WORK MariaDB Connector/ODBC's.
+  variable odbc {
+    scan    {peers {c-getdata c-block vtab-floor} targets {c-getdata 1.1 c-block 0.85}}
+    lookup  {peers {c-prepared vtab-floor} targets {c-prepared 0.85}}
+    insert  {peers {c-prepared} targets {c-prepared 1.0}}
+  }
+  variable odbc_long {peers {c-getdata c-block} targets {c-getdata 1.1}}
   variable sqlserver_memory {memory {big {series_10m 10000000} small {series_10k 10000} target 1024}}
   variable sqlite {
     scan    {peers {attach vtab-floor} targets {attach 0.28}}
@@ -74,7 +81,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odbc.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -169,9 +176,10 @@ proc bench::is_wanted {case} {
   expr {[string range $case 0 [string length $only]-1] eq $only}
 }
 
-# Is any case of the group wanted?
+# Is any case of the group wanted, or one behind it, such as sqlserver.scan.portable?
 proc bench::is_group_wanted {group works} {
-  foreach work $works { if {[is_wanted $group.$work]} { return 1 } }
+  variable only
+  foreach work $works { if {[is_wanted $group.$work] || [string match $group.$work.* $only]} { return 1 } }
   return 0
 }
 
@@ -289,6 +297,13 @@ proc bench::group_sqlserver {} {
     memories $sqlserver_memory memory_peer freetds make make_sqlserver_tables also run_ciphers]
 }
 
+# A server behind an ODBC driver.
+proc bench::group_odbc {group server} {
+  variable odbc
+  group_server $group $odbc [dict create name $server title {} schema {} url_options {} memories {} memory_peer c-block \
+    make make_odbc_tables also [list run_long_texts $group]]
+}
+
 # The cases of a server.  OPTIONS: the server's name in servers.tcl and in facts, what stands before a
 # table's name and behind the URL in edb, the cases of memory and the peer that is measured in them, the proc that
 # makes the rows, and `also`, one that runs cases of its own.
@@ -307,9 +322,11 @@ proc bench::group_server {group works options} {
   set server [$make $server]
   set source [dict create server $server url [dict get $server url] libdir [dict get $server libdir] table t \
     rows $rows indexed 1 schema $schema url_options $url_options secret [servers::percent_encode [dict get $server password]]]
+  # In a connection string it is as it is.
+  if {[dict exists $server secret]} { dict set source secret [dict get $server secret] }
   set facts [facts [string trim "$title [dict get $server version]"] [client_version $memory_peer $source]]
   dict for {work spec} $works { run_case $group.$work $work $spec $source $facts }
-  if {[info exists also]} { $also $source $facts }
+  if {[info exists also]} { {*}$also $source $facts }
   dict set source indexed 0
   dict for {work spec} $memories { run_memory $group.$work $spec $memory_peer $source $facts }
   servers::stop $name
@@ -431,6 +448,8 @@ proc bench::main {} {
     group_postgresql postgresql18
     group_mysql
     group_sqlserver
+    group_odbc odbc odbc_postgresql
+    group_odbc odbc.mysql odbc_mysql
     group_sqlite
     group_crypto
     tls::group

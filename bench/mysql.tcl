@@ -27,7 +27,11 @@ proc bench::make_mysql_tables {server} {
 # What a C programmer would write: rows as text, by a prepared statement, or counted one by one.
 proc peers::c-text {source work units} { peer_mysql text $source $work $units }
 proc peers::c-binary {source work units} { peer_mysql binary $source $work $units }
-proc peers::c-prepared {source work units} { peer_mysql binary $source $work $units }
+# Of ODBC, too: one program a client library.
+proc peers::c-prepared {source work units} {
+  if {[string match odbc:* [dict get $source url]]} { return [peer_odbc block $source $work $units] }
+  peer_mysql binary $source $work $units
+}
 proc peers::fetching {source work units} { peer_mysql fetch $source $work $units }
 
 proc peers::peer_mysql {mode source work units} {

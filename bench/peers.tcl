@@ -1,7 +1,7 @@
 # The participants: how each is built, and the command that makes it do one work.
 #
 # `peers::command NAME SOURCE WORK UNITS` returns a command for exec.  SOURCE is a dict that says
-# where the rows are: rows (how many), table, and url and libdir of a server or file of a SQLite
+# where the rows are: rows (how many), table, and url, libdir and dict of a server or file of a SQLite
 # database.  A participant that cannot be had raises an error with the errorcode {BENCH SKIP}.
 
 namespace eval peers {
@@ -30,6 +30,9 @@ proc peers::command {name source work units} {
   set program [$name $source $work $units]
   if {[dict exists $source libdir] && [dict get $source libdir] ne {}} {
     set program [list env LD_LIBRARY_PATH=[dict get $source libdir] {*}$program]
+  }
+  if {[dict exists $source server environment]} {
+    set program [list env {*}[dict get $source server environment] {*}$program]
   }
   return $program
 }
