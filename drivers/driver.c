@@ -48,6 +48,18 @@ const edb_driver *edb_connection_driver(const edb_connection *connection) {
   return *driver;
 }
 
+const edb_dialect *edb_connection_dialect(const edb_connection *connection) {
+  const edb_driver *driver = edb_connection_driver(connection);
+  if (!driver) return NULL;
+  return driver->methods->dialect ? driver->methods->dialect(connection->context) : driver->dialect;
+}
+
+const edb_dialect *edb_dialect_named(const edb_driver *driver, const char *name) {
+  const edb_dialect *const *dialect = driver->dialects;
+  while (name && dialect && *dialect && strcmp((*dialect)->name, name) != 0) dialect++;
+  return name && dialect && *dialect ? *dialect : driver->dialect;
+}
+
 int edb_prepare(edb_connection *connection, const char *sql, double expected,
                 edb_statement *statement) {
   void *context = NULL;

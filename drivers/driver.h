@@ -168,6 +168,7 @@ struct edb_host {
 /* ---- Handles ------------------------------------------------------------------------------- */
 
 typedef struct edb_methods edb_methods;
+typedef struct edb_dialect edb_dialect;
 typedef struct edb_connection {
   const edb_methods *methods;
   void *context;
@@ -253,7 +254,8 @@ struct edb_methods {
 
   int (*cancel)(void *connection);
   const edb_error *(*detail)(void *connection);
-  int (*alive)(void *connection); /* 1 or 0, without a round trip */
+  int (*alive)(void *connection);                  /* 1 or 0, without a round trip */
+  const edb_dialect *(*dialect)(void *connection); /* NULL: the driver's only one */
 };
 
 /* ---- What a driver says of its server, as data --------------------------------------------- */
@@ -303,13 +305,15 @@ struct edb_type {
 
 #define EDB_REACH_ASCII 0x7F
 
-typedef struct edb_dialect {
-  char quote[2]; /* opening and closing quote of a name; the closing one is doubled inside */
-  const char *placeholder;  /* "$%d": numbered from 1; or "?" */
-  const char *limit;        /* " LIMIT %s" after the rest of a SELECT */
+struct edb_dialect {
+  const char *name; /* among those of its driver; NULL: it has no other */
+  char quote[2];    /* opening and closing quote of a name; the closing one is doubled inside */
+  const char *placeholder; /* "$%d": numbered from 1; or "?" */
+  const char *limit;       /* " LIMIT %s" after the rest of a SELECT; NULL: there is no such form */
   const char *false_clause; /* a condition that holds for no row */
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
+  int bare_alias;           /* 1: no AS before a table's alias: FROM (SELECT …) t */
   /* Statements with %s = a name of letters, digits and '_'; NULL: there is none (release: it needs none). */
   const char *savepoint, *rollback_to, *release;
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
@@ -317,7 +321,7 @@ typedef struct edb_dialect {
   const char *const *control;
   /* The type the catalog calls so; never NULL. Static storage. */
   const edb_type *(*type)(const char *name);
-} edb_dialect;
+};
 
 /* Catalog queries. Parameters 1: schema, NULL for what an unqualified name finds (tables: for all
 ** but the system's); 2: table. Each answers these columns, in this order:
@@ -366,9 +370,10 @@ typedef struct edb_driver {
   const char *const *schemes; /* NULL-terminated: "postgresql", "postgres" */
   edb_url_form url;
   const edb_option_spec
-      *options; /* ends with a NULL name; the URL's parts are the options host, port,
+      *options;               /* ends with a NULL name; the URL's parts are the options host, port,
                                   ** user, password, database (or path) */
-  const edb_dialect *dialect;
+  const edb_dialect *dialect; /* what is assumed before a connection tells, if it has several */
+  const edb_dialect *const *dialects; /* all, NULL-terminated, with names; NULL: dialect alone */
   const edb_catalog *catalog;
   const edb_methods *methods;
   /* The options are checked, unique, and hold the password in clear. The connection's context, or
@@ -482,6 +487,12 @@ int edb_load_abort(edb_load *load);
 
 /* The driver of an open connection; NULL of a closed one. */
 const edb_driver *edb_connection_driver(const edb_connection *connection);
+
+/* How the server of an open connection writes SQL; NULL of a closed one. */
+const edb_dialect *edb_connection_dialect(const edb_connection *connection);
+
+/* The driver's dialect of that name; its first one where there is none of that name, or name is NULL. */
+const edb_dialect *edb_dialect_named(const edb_driver *driver, const char *name);
 
 /* Asks the server to stop what the connection runs. Harmless when nothing runs. */
 int edb_cancel(const edb_connection *connection);

@@ -309,7 +309,7 @@ int definition_apply_key(Definition *d, char **message) {
 
 void definition_settle(Definition *d) {
   d->aliased = 0;
-  if (d->query == NULL || !d->driver->dialect->column_aliases) return;
+  if (d->query == NULL || !d->dialect->column_aliases) return;
   for (int i = 0; i < d->count && !d->aliased; i++) {
     for (int k = 0; k < i; k++) {
       if (strcmp(d->columns[i].remote, d->columns[k].remote) == 0) d->aliased = 1;

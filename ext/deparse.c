@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-void sql_begin(Sql *sql, const edb_driver *driver) {
+void sql_begin(Sql *sql, const edb_dialect *dialect) {
   memset(sql, 0, sizeof *sql);
-  sql->driver = driver;
+  sql->dialect = dialect;
   sql->text = sqlite3_str_new(NULL);
 }
 
@@ -51,7 +51,7 @@ void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
   sql->parameters[sql->count].name = NULL;
   sql->parameters[sql->count].value = *value;
   sql->count++;
-  edb_placeholder(sql->driver->dialect, sql->count, placeholder);
+  edb_placeholder(sql->dialect, sql->count, placeholder);
 }
 
 void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name) {
@@ -83,8 +83,12 @@ char *deparse_column(const Definition *d, int column) {
   if (column < 0) return sqlite3_mprintf("%s", d->identity_sql);
   sqlite3_str *out = sqlite3_str_new(NULL);
   const Column *c = &d->columns[column];
-  append_name(out, d->driver->dialect, d->aliased ? c->name : c->remote);
+  append_name(out, d->dialect, d->aliased ? c->name : c->remote);
   return sqlite3_str_finish(out);
+}
+
+static const char *alias_word(const edb_dialect *dialect) {
+  return dialect->bare_alias ? "" : "AS ";
 }
 
 char *deparse_relation(const Definition *d) {
@@ -93,19 +97,19 @@ char *deparse_relation(const Definition *d) {
     size_t n = strlen(d->query);
     while (n > 0 && strchr("; \t\r\n", d->query[n - 1])) n--;
     /* The line's end closes a comment that the query may end with. */
-    sqlite3_str_appendf(out, "(%.*s%s) AS edb", (int)n, d->query,
-                        strstr(d->query, "--") ? "\n" : "");
+    sqlite3_str_appendf(out, "(%.*s%s) %sedb", (int)n, d->query, strstr(d->query, "--") ? "\n" : "",
+                        alias_word(d->dialect));
     for (int i = 0; d->aliased && i < d->count; i++) {
       sqlite3_str_appendall(out, i ? ", " : "(");
-      append_name(out, d->driver->dialect, d->columns[i].name);
+      append_name(out, d->dialect, d->columns[i].name);
     }
     if (d->aliased) sqlite3_str_appendchar(out, 1, ')');
   } else {
     if (d->schema) {
-      append_name(out, d->driver->dialect, d->schema);
+      append_name(out, d->dialect, d->schema);
       sqlite3_str_appendchar(out, 1, '.');
     }
-    append_name(out, d->driver->dialect, d->table);
+    append_name(out, d->dialect, d->table);
   }
   return sqlite3_str_finish(out);
 }
@@ -163,7 +167,7 @@ static void deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
     if (limit < 0 || limit > INT64_MAX - offset) return;
     sqlite3_snprintf(sizeof number, number, "%lld", limit + offset);
   }
-  append_template(sql->text, sql->driver->dialect->limit, number);
+  append_template(sql->text, sql->dialect->limit, number);
 }
 
 Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values) {
@@ -175,7 +179,7 @@ Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_
   } else if (plan->count_only) {
     sqlite3_str_appendf(sql->text, "SELECT count(*) FROM (SELECT 1 FROM %s", relation);
     deparse_limit(sql, plan, values);
-    sqlite3_str_appendall(sql->text, ") AS edb");
+    sqlite3_str_appendf(sql->text, ") %sedb", alias_word(sql->dialect));
   } else {
     sqlite3_str_appendall(sql->text, "SELECT ");
     deparse_list(sql, d, plan);

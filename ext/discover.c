@@ -67,7 +67,7 @@ static int take_column(Definition *d, const edb_value *row) {
   char *type_name = row_text(&row[2]);
   int rc = SQLITE_NOMEM;
   if (name && type && type_name) {
-    Column *column = definition_add(d, name, d->driver->dialect->type(type), type_name);
+    Column *column = definition_add(d, name, d->dialect->type(type), type_name);
     if (column) {
       column->nullable = row_number(&row[3]) != 0;
       column->key = (int)row_number(&row[4]);
@@ -135,7 +135,11 @@ static int discover_query(Discovery *v) {
   char *relation = deparse_relation(d);
   sqlite3_str *text = sqlite3_str_new(NULL);
   sqlite3_str_appendf(text, "SELECT * FROM %s", relation ? relation : "");
-  append_template(text, d->driver->dialect->limit, "0");
+  if (d->dialect->limit) {
+    append_template(text, d->dialect->limit, "0");
+  } else {
+    sqlite3_str_appendf(text, " WHERE %s", d->dialect->false_clause);
+  }
   char *sql = sqlite3_str_finish(text);
   Reader reader;
   int rc = SQLITE_NOMEM;
@@ -157,7 +161,9 @@ int definition_discover(Edb *edb, Definition *d, char **message) {
   if (server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   Discovery v = {server, d, message};
   d->driver = server->driver;
-  int rc = d->query ? discover_query(&v) : discover_table(&v);
+  int rc = server_dialect(server, &d->dialect, message);
+  if (rc != SQLITE_OK) return rc;
+  rc = d->query ? discover_query(&v) : discover_table(&v);
   definition_settle(d);
   return rc == SQLITE_OK ? definition_apply_key(d, message) : rc;
 }

@@ -113,6 +113,10 @@ int link_fail(const Link *link, int rc, char **message);
 int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
                  sqlite3_int64 *affected, char **message);
 
+/* How the server writes SQL: connects, if the driver cannot tell without. SQLITE_OK, or an error and
+** *message. */
+int server_dialect(Server *server, const edb_dialect **dialect, char **message);
+
 /* Closes all connections and frees the servers. */
 void servers_free(Edb *edb);
 
@@ -173,10 +177,11 @@ typedef enum Identity {
 
 struct Definition {
   const edb_driver *driver;
-  char *server;       /* name or URL, as CREATE VIRTUAL TABLE has it */
-  char *schema;       /* NULL for a query */
-  char *table;        /* likewise */
-  char *query;        /* NULL for a table */
+  const edb_dialect *dialect; /* the server's when the table was created */
+  char *server;               /* name or URL, as CREATE VIRTUAL TABLE has it */
+  char *schema;               /* NULL for a query */
+  char *table;                /* likewise */
+  char *query;                /* NULL for a table */
   char *identity_sql; /* remote SQL of the row's identity where no column is the key, else NULL */
   int identity_integer;
   double rows; /* estimate; negative where there is none */
@@ -281,7 +286,7 @@ int outer_join_possible(sqlite3 *db);
 
 /* A statement under construction, with its parameters. Sticky: looked at once, by sql_finish. */
 typedef struct Sql {
-  const edb_driver *driver;
+  const edb_dialect *dialect;
   sqlite3_str *text;
   edb_parameter *parameters;
   int count, size;
@@ -309,7 +314,7 @@ Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqli
 
 /* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
 
-void sql_begin(Sql *sql, const edb_driver *driver);
+void sql_begin(Sql *sql, const edb_dialect *dialect);
 void sql_clear(Sql *sql);
 /* Adds a parameter. Its text and bytes must live until the query has been sent. Writes its
 ** placeholder. */

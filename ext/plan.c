@@ -60,7 +60,7 @@ static int plans_equal(const Plan *a, const Plan *b) {
 /* The SQL for EXPLAIN. */
 static int plan_describe(const Definition *d, Plan *plan) {
   Sql sql;
-  sql_begin(&sql, d->driver);
+  sql_begin(&sql, d->dialect);
   Shipped shipped = deparse_select(&sql, d, plan, NULL);
   plan->sql = sqlite3_str_finish(sql.text);
   sql.text = NULL;
@@ -159,7 +159,7 @@ static void plan_limit(const Definition *d, sqlite3_index_info *info, Plan *plan
   int limit = -1;
   int offset = -1;
   plan->limit = plan->offset = -1;
-  if (!d->pushdown || info->nOrderBy > 0) return;
+  if (!d->pushdown || d->dialect->limit == NULL || info->nOrderBy > 0) return;
   if (info->colUsed != 0 && sqlite3_libversion_number() < LIMIT_TELLS_ALL) return;
   for (int i = 0; i < info->nConstraint; i++) {
     int op = info->aConstraint[i].op;

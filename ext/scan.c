@@ -132,6 +132,18 @@ static int scan_server(const Table *table, Server **server, char **message) {
   return SQLITE_ERROR;
 }
 
+/* The statement is written for the server that the table was created on. */
+static int scan_dialect(Scan *scan, char **message) {
+  const Definition *d = &scan_table(scan)->definition;
+  const edb_dialect *dialect = edb_connection_dialect(&scan->link->connection);
+  if (dialect == NULL || dialect == d->dialect) return SQLITE_OK;
+  *message = sqlite3_mprintf(
+      "edb: %s was created on a server that speaks %s, but %s speaks %s: drop it "
+      "and create it again",
+      scan_table(scan)->name, d->dialect->name, scan->link->server->name, dialect->name);
+  return SQLITE_ERROR;
+}
+
 /* Sends the plan's statement. *never: the values admit no row, nothing was sent. */
 static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *never) {
   Table *table = scan_table(scan);
@@ -141,7 +153,7 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
   *never = 0;
   int rc = scan_server(table, &server, &message);
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
-  sql_begin(&sql, table->definition.driver);
+  sql_begin(&sql, table->definition.dialect);
   sql.outer = plan_asks_null(plan) && outer_join_possible(table->edb->db);
   Shipped shipped = deparse_select(&sql, &table->definition, plan, values);
   if (shipped == SHIP_NEVER) {
@@ -150,11 +162,12 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
     rc = SQLITE_NOMEM;
   } else {
     rc = link_acquire(server, &scan->link, &message);
+    if (rc == SQLITE_OK) rc = scan_dialect(scan, &message);
     if (rc == SQLITE_OK) {
       rc = link_query(&scan->link, sqlite3_str_value(sql.text), plan->rows, sql.parameters,
                       (size_t)sql.count, REPEAT_ONCE, &scan->rows, &message);
-      if (rc != SQLITE_OK) scan_end(scan);
     }
+    if (rc != SQLITE_OK) scan_end(scan);
   }
   sql_clear(&sql);
   return rc == SQLITE_OK ? rc : vtab_fail(&table->base, rc, message);

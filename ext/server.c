@@ -158,6 +158,17 @@ void link_release(Link *link) {
   server->idle = link;
 }
 
+int server_dialect(Server *server, const edb_dialect **dialect, char **message) {
+  Link *link = NULL;
+  *dialect = server->driver->dialect;
+  if (server->driver->dialects == NULL) return SQLITE_OK;
+  int rc = link_acquire(server, &link, message);
+  if (rc != SQLITE_OK) return rc;
+  *dialect = edb_connection_dialect(&link->connection);
+  link_release(link);
+  return SQLITE_OK;
+}
+
 /* ---- Statements kept prepared ---------------------------------------------------------------- */
 
 int link_fail(const Link *link, int rc, char **message) {

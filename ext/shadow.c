@@ -2,7 +2,7 @@
 ** ext/shadow.c: the shadow tables beside a virtual table, which keep what discovery found, so that
 ** the database opens and the table can be dropped while the server is away.
 **
-**   orders_relation(driver, rows, schema, identity_sql, identity_integer)               one row
+**   orders_relation(driver, rows, schema, identity_sql, identity_integer, dialect)      one row
 **   orders_columns(position, name, remote, type, type_name, nullable, key, has_default)  a row each
 **
 ** The options stand in the CREATE statement itself, which SQLite keeps.
@@ -53,13 +53,13 @@ int definition_save(sqlite3 *db, const char *schema, const char *name, const Def
   int rc = sql_run(
       db,
       sqlite3_mprintf("CREATE TABLE \"%w\".\"%w_relation\"(driver TEXT, rows REAL, schema TEXT, "
-                      "identity_sql TEXT, identity_integer INTEGER);"
+                      "identity_sql TEXT, identity_integer INTEGER, dialect TEXT);"
                       "CREATE TABLE \"%w\".\"%w_columns\"(position INTEGER PRIMARY KEY, name TEXT, "
                       "remote TEXT, type TEXT, type_name TEXT, nullable INTEGER, \"key\" INTEGER, "
                       "has_default INTEGER);"
-                      "INSERT INTO \"%w\".\"%w_relation\" VALUES (%Q, %!.17g, %Q, %Q, %d)",
+                      "INSERT INTO \"%w\".\"%w_relation\" VALUES (%Q, %!.17g, %Q, %Q, %d, %Q)",
                       schema, name, schema, name, schema, name, d->driver->name, d->rows, d->schema,
-                      d->identity_sql, d->identity_integer),
+                      d->identity_sql, d->identity_integer, d->dialect->name),
       message);
   if (rc != SQLITE_OK) return rc;
   char *sql =
@@ -99,6 +99,8 @@ static int is_identity(const Definition *d, const char *sql) {
 static int load_relation(sqlite3_stmt *row, Definition *d) {
   d->driver = driver_named(column_text(row, 0));
   if (d->driver == NULL) return SQLITE_ERROR;
+  d->dialect = edb_dialect_named(
+      d->driver, sqlite3_column_count(row) > 5 ? (const char *)sqlite3_column_text(row, 5) : NULL);
   d->rows = sqlite3_column_double(row, 1);
   if (d->schema == NULL && sqlite3_column_type(row, 2) == SQLITE_TEXT &&
       !set_text(&d->schema, column_text(row, 2))) {
@@ -116,7 +118,7 @@ static int load_relation(sqlite3_stmt *row, Definition *d) {
 }
 
 static int load_column(sqlite3_stmt *row, Definition *d) {
-  const edb_type *type = d->driver->dialect->type(column_text(row, 2));
+  const edb_type *type = d->dialect->type(column_text(row, 2));
   Column *column = definition_add(d, column_text(row, 1), type, column_text(row, 3));
   if (column == NULL || !set_text(&column->name, column_text(row, 0))) return SQLITE_NOMEM;
   column->nullable = sqlite3_column_int(row, 4);
@@ -139,10 +141,9 @@ static int load_rows(sqlite3 *db, char *sql, Definition *d,
 int definition_load(sqlite3 *db, const char *schema, const char *name, Definition *d,
                     char **message) {
   int rc = load_rows(db,
-                     sqlite3_mprintf("SELECT driver, rows, schema, identity_sql, identity_integer "
-                                     "FROM \"%w\".\"%w_relation\"",
-                                     schema, name),
-                     d, load_relation);
+                     /* Tables of edb's first days have no dialect. */
+                     sqlite3_mprintf("SELECT * FROM \"%w\".\"%w_relation\"", schema, name), d,
+                     load_relation);
   if (rc == SQLITE_OK && d->driver) {
     rc = load_rows(db,
                    sqlite3_mprintf("SELECT name, remote, type, type_name, nullable, \"key\", "

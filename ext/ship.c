@@ -417,7 +417,7 @@ static Shipped ship_list(const Condition *c, sqlite3_value *list) {
   sqlite3_value *v;
   int sent = 0;
   Shipped shipped = SHIP_SENT;
-  int room = c->sql->driver->dialect->max_parameters - c->sql->count;
+  int room = c->sql->dialect->max_parameters - c->sql->count;
   if (as_array) {
     sqlite3_str_appendchar(elements, 1, '{');
   } else {

@@ -119,6 +119,19 @@ static edb_methods fake = {.version = 1,
                            .detail = fake_detail,
                            .alive = one};
 
+/* A driver of several dialects: the first of that name, else what it assumes. */
+static void test_dialects(void) {
+  static const edb_dialect plain = {.name = "plain"}, other = {.name = "other"};
+  static const edb_dialect *const both[] = {&plain, &other, NULL};
+  const edb_driver several = {.dialect = &plain, .dialects = both};
+  const edb_driver one_only = {.dialect = &other};
+  CHECK(edb_dialect_named(&several, "other") == &other);
+  CHECK(edb_dialect_named(&several, "plain") == &plain);
+  CHECK(edb_dialect_named(&several, "none") == &plain);
+  CHECK(edb_dialect_named(&several, NULL) == &plain);
+  CHECK(edb_dialect_named(&one_only, "plain") == &other);
+}
+
 static int something;
 
 /* Every call on closed handles answers Closed, and leaves what it gives out closed. */
@@ -146,6 +159,7 @@ static void closed(edb_connection *c, edb_statement *s, edb_rows *r, edb_transac
   CHECK_INT(edb_detail(c)->code, EDB_CLOSED);
   CHECK_STR(edb_detail(c)->message, "the connection is closed");
   CHECK(edb_connection_driver(c) == NULL);
+  CHECK(edb_connection_dialect(c) == NULL);
   CHECK_INT(edb_close(c), EDB_CLOSED);
   CHECK_INT(edb_close(c), EDB_CLOSED);
 
@@ -352,6 +366,7 @@ static void test_rows(const char *url) {
   size_t n;
   open_with_rows(url, &c);
   CHECK(edb_connection_driver(&c) == edb_url_driver(url, NULL));
+  CHECK(edb_connection_dialect(&c) == edb_connection_driver(&c)->dialect);
   CHECK_INT(edb_alive(&c), 1);
   CHECK_INT(edb_cancel(&c), EDB_OK);
   CHECK_INT(count(&c), 2);
@@ -620,6 +635,7 @@ static void test_placeholders(void) {
 }
 
 int main(void) {
+  test_dialects();
   unit_use_sqlite();
   test_closed();
   test_fake();
