@@ -156,18 +156,21 @@ static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
   return SHIP_SENT;
 }
 
-/* LIMIT and OFFSET as one limit: SQLite skips the rows itself. Negative means none. */
-static void deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
+/* LIMIT and OFFSET as one limit: SQLite skips the rows itself. Negative means none, and for no rows nobody is asked:
+** SQL Server would refuse it. */
+static Shipped deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
   char number[24] = "?";
-  if (plan->limit < 0) return;
+  if (plan->limit < 0) return SHIP_SENT;
   if (values) {
     sqlite3_int64 limit = sqlite3_value_int64(values[plan->limit]);
     sqlite3_int64 offset = plan->offset >= 0 ? sqlite3_value_int64(values[plan->offset]) : 0;
     if (offset < 0) offset = 0;
-    if (limit < 0 || limit > INT64_MAX - offset) return;
+    if (limit == 0) return SHIP_NEVER;
+    if (limit < 0 || limit > INT64_MAX - offset) return SHIP_SENT;
     sqlite3_snprintf(sizeof number, number, "%lld", limit + offset);
   }
   append_template(sql->text, sql->dialect->limit, number);
+  return SHIP_SENT;
 }
 
 Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values) {
@@ -177,15 +180,15 @@ Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_
   if (plan->count_only && plan->limit < 0) {
     sqlite3_str_appendf(sql->text, "SELECT count(*) FROM %s", relation);
   } else if (plan->count_only) {
-    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM (SELECT 1 FROM %s", relation);
-    deparse_limit(sql, plan, values);
+    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM (SELECT 1 AS n FROM %s", relation);
+    shipped = deparse_limit(sql, plan, values);
     sqlite3_str_appendf(sql->text, ") %sedb", alias_word(sql->dialect));
   } else {
     sqlite3_str_appendall(sql->text, "SELECT ");
     deparse_list(sql, d, plan);
     sqlite3_str_appendf(sql->text, " FROM %s", relation);
     shipped = deparse_where(sql, d, plan, values);
-    deparse_limit(sql, plan, values);
+    if (shipped == SHIP_SENT) shipped = deparse_limit(sql, plan, values);
   }
   sqlite3_free(relation);
   if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;

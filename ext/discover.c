@@ -129,17 +129,14 @@ static int discover_table(Discovery *v) {
   return rc == SQLITE_OK ? discover_estimate(v) : rc;
 }
 
-/* The columns of a query are those of its empty result. */
+/* The columns of a query are those of its empty result. It is not asked for by a limit, since SQL Server refuses one
+** of 0. */
 static int discover_query(Discovery *v) {
   Definition *d = v->definition;
   char *relation = deparse_relation(d);
   sqlite3_str *text = sqlite3_str_new(NULL);
-  sqlite3_str_appendf(text, "SELECT * FROM %s", relation ? relation : "");
-  if (d->dialect->limit) {
-    append_template(text, d->dialect->limit, "0");
-  } else {
-    sqlite3_str_appendf(text, " WHERE %s", d->dialect->false_clause);
-  }
+  sqlite3_str_appendf(text, "SELECT * FROM %s WHERE %s", relation ? relation : "",
+                      d->dialect->false_clause);
   char *sql = sqlite3_str_finish(text);
   Reader reader;
   int rc = SQLITE_NOMEM;

@@ -62,6 +62,7 @@ static void parse_in(Batch *b, Buf *out, size_t at, const Expr *left, bool not )
   if (at_word(b, "SELECT") || at_word(b, "WITH")) {
     Query q = {0};
     parse_query(b, &list, &q);
+    check_unordered(b, &q);
   } else {
     int n = 0;
     do {

@@ -83,6 +83,7 @@ static void create_view(Batch *b, int from) {
   table_begin(b, &t, schema, name);
   need_word(b, "AS");
   parse_query(b, &query, &q);
+  check_unordered(b, &q);
   if (b->run && !b->failed) {
     char *definition = source(b, from, b->i);
     buf_text(&sql, "CREATE VIEW ");

@@ -248,6 +248,7 @@ static void write_variable(Batch *b, Buf *out, Expr *e, const char *name) {
 void parse_subquery(Batch *b, Buf *out, Expr *e) {
   Query q = {0};
   parse_query(b, out, &q);
+  check_unordered(b, &q);
   need_op(b, ")");
   buf_u8(out, ')');
   if (q.n > 0) e->type = q.columns[0].type;

@@ -122,6 +122,19 @@ static void parse_values(Batch *b, Buf *out, Query *q) {
   } while (take_op(b, ","));
 }
 
+/* The columns of a derived table have names, each its own. */
+static void check_names(Batch *b, const Rel *r) {
+  for (int i = 0; i < r->n && b->run; i++) {
+    if (r->columns[i].name[0] == 0)
+      fail(b, 8155, 16, "No column name was specified for column %d of '%s'.", i + 1, r->alias);
+    for (int k = 0; k < i; k++) {
+      if (strcasecmp(r->columns[k].name, r->columns[i].name) == 0)
+        fail(b, 8156, 16, "The column '%s' was specified multiple times for '%s'.",
+             r->columns[i].name, r->alias);
+    }
+  }
+}
+
 static void parse_derived(Batch *b, Buf *out, Scope *scope) {
   Query q = {0};
   Buf inner = {0};
@@ -141,6 +154,8 @@ static void parse_derived(Batch *b, Buf *out, Scope *scope) {
   set_columns(b, r, q.columns, q.n);
   bool renamed = at_op(b, "(");
   rename_columns(b, r);
+  check_unordered(b, &q);
+  check_names(b, r);
   size_t at = out->n;
   if (values || renamed) {
     /* A CTE is the one place where SQLite takes names for columns. */

@@ -284,6 +284,25 @@ static void order_item(Batch *b, Buf *out, const Query *q) {
   if (!take_word(b, "ASC") && take_word(b, "DESC")) buf_text(out, " DESC");
 }
 
+void check_unordered(Batch *b, const Query *q) {
+  if (!q->ordered) return;
+  fail(b, 1033, 15,
+       "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, "
+       "and common table expressions, unless TOP, OFFSET or FOR XML is also specified.");
+}
+
+static void parse_fetch(Batch *b, Buf *limit) {
+  Expr e;
+  size_t at = limit->n;
+  if (!take_word(b, "NEXT")) need_word(b, "FIRST");
+  bool none = peek(b)->kind == L_NUMBER && strtod(peek(b)->text, NULL) < 1;
+  parse_value(b, limit, &e);
+  if (none || limit->p[at] == '-')
+    fail(b, 10744, 15, "The number of rows provided for a FETCH clause must be greater then zero.");
+  if (!take_word(b, "ROWS")) need_word(b, "ROW");
+  need_word(b, "ONLY");
+}
+
 static void parse_order(Batch *b, Buf *out, const Query *q, Buf *limit) {
   if (!take_word(b, "ORDER")) return;
   need_word(b, "BY");
@@ -299,10 +318,7 @@ static void parse_order(Batch *b, Buf *out, const Query *q, Buf *limit) {
   parse_value(b, &offset, &e);
   if (!take_word(b, "ROWS")) need_word(b, "ROW");
   if (take_word(b, "FETCH")) {
-    if (!take_word(b, "NEXT")) need_word(b, "FIRST");
-    parse_value(b, limit, &e);
-    if (!take_word(b, "ROWS")) need_word(b, "ROW");
-    need_word(b, "ONLY");
+    parse_fetch(b, limit);
   } else {
     buf_text(limit, "-1");
   }
@@ -413,8 +429,12 @@ void parse_query(Batch *b, Buf *out, Query *q) {
     }
     i = (size_t)-1;
   }
+  q->ordered = at_word(b, "ORDER");
   parse_order(b, out, q, &limit);
-  if (limit.n > 0) buf_printf(out, " LIMIT %s", buf_string(&limit));
+  if (limit.n > 0) {
+    buf_printf(out, " LIMIT %s", buf_string(&limit));
+    q->ordered = false;
+  }
   skip_option(b);
   buf_free(&limit);
   b->scope = scope.outer;

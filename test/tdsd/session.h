@@ -199,10 +199,13 @@ typedef struct {
   int n;
   char (*assign)[130]; /* variables that are assigned, by column; NULL: none is */
   char into[300], into_schema[130], into_name[130];
+  bool ordered; /* by an ORDER BY that no TOP or OFFSET needs */
 } Query;
 
 /* A whole query with WITH, UNION, ORDER BY; its columns. */
 void parse_query(Batch *b, Buf *out, Query *q);
+/* Refuses an ORDER BY of a query within something else that needs none. */
+void check_unordered(Batch *b, const Query *q);
 void parse_with(Batch *b, Buf *out);
 Rel *rel_add(Batch *b, Scope *scope, const char *alias);
 void rel_table(Batch *b, Rel *r, const char *schema, const char *name);
