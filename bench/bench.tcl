@@ -51,11 +51,11 @@ namespace eval bench {
   }
   # Cases odbc.WORK are psqlODBC's on PostgreSQL, odbc.mysql.WORK MariaDB Connector/ODBC's.
   variable odbc {
-    scan    {peers {c-getdata c-block vtab-floor} targets {c-getdata 1.1 c-block 0.85}}
+    scan    {peers {c-getdata c-block c-block-utf8 vtab-floor} targets {c-getdata 1.1 c-block 0.85}}
     lookup  {peers {c-prepared vtab-floor} targets {c-prepared 0.85}}
     insert  {peers {c-prepared} targets {c-prepared 1.0}}
   }
-  variable odbc_long {peers {c-getdata c-block} targets {c-getdata 1.1}}
+  variable odbc_long {peers {c-getdata c-block c-block-utf8} targets {c-getdata 1.1}}
   variable sqlserver_memory {memory {big {series_10m 10000000} small {series_10k 10000} target 1024}}
   variable sqlite {
     scan    {peers {attach vtab-floor} targets {attach 0.28}}

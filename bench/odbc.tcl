@@ -28,6 +28,7 @@ proc bench::run_long_texts {group source facts} {
 
 proc peers::c-getdata {source work units} { peer_odbc getdata $source $work $units }
 proc peers::c-block {source work units} { peer_odbc block $source $work $units }
+proc peers::c-block-utf8 {source work units} { peer_odbc utf8 $source $work $units }
 
 proc peers::peer_odbc {mode source work units} {
   dict with source { list [program peer_odbc] $mode $work $url $table $rows $units }
