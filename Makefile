@@ -161,6 +161,9 @@ $(B)/nou128/unit/%: test/unit/%.c $(B)/nou128/libcrypto-edb.a | setup
 # Certificates and the servers that misbehave are made by libcrypto.
 $(B)/unit/tls_rogue% $(B)/unit/root%: PEER = -lcrypto
 
+# The lying ODBC driver as the driver manager sees it.
+$(B)/unit/liar: PEER = -lodbc
+
 $(B)/unit/%: test/unit/%.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
 	$(call say,UNIT,$<)$(CC) $(ALL_CFLAGS) -I. -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a \

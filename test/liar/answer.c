@@ -2,7 +2,7 @@
 ** Statements and what they answer. A value is a function of its type, row and column, so that a test knows it:
 **
 **     ANSWER rows type(size,digits)*length@row/null, ...
-**            size is what is described; length (in characters) is how long texts are, at one row alone with @row;
+**            size is what is described; length (in characters) is how long texts are, at one row alone with @row, others have 8;
 **            each null-th row is NULL. Character i of row r (both from 0) is letter (i + r) mod 26, byte i is (i + r) mod 256.
 **     ECHO ?, ?      one row: the parameters as text, each described as long as it is
 **     CHANGE n       n rows were changed
@@ -41,8 +41,7 @@ __attribute__((format(printf, 2, 3))) static char *print(size_t *n, const char *
 }
 
 static size_t length_at(const Column *column, long row) {
-  if (column->at < 0 || column->at == row) return column->length;
-  return column->size < 8 ? column->size : 8;
+  return column->at < 0 || column->at == row ? column->length : 8;
 }
 
 static char *make_int(const Column *column, long row, size_t *n) {
