@@ -141,11 +141,16 @@ typedef struct my_library {
   my_socket (*get_socket)(MYSQL *);
   char (*get_info)(MYSQL *, int, void *); /* mariadb_get_info */
   int (*field_attr)(my_const_string *, const MYSQL_FIELD *, int);
+  /* Of the OpenSSL that it links, where it does: */
+  void (*clear_tls_errors)(void);
 } my_library;
 
 extern my_library my; /* filled by my_library_load */
 
 int my_library_load(edb_error *error);
+/* mysql_close. What goes wrong with TLS in it stays in OpenSSL's queue of the thread, where the next connection to
+** read would take it for an error of its own. */
+void my_disconnect(MYSQL *mysql);
 const char *my_library_name(void); /* "libmariadb 3.3.20", "" before it was loaded */
 
 /* ---- What differs between libraries (mysql_layout.c) ------------------------------------------- */

@@ -336,7 +336,7 @@ static void discard(my_connection *c) {
   c->stop = MY_STOP_INTERRUPTED; /* a farewell that cannot be sent is not waited for */
   c->stop_end = 0;
   my_thread_end(c);
-  if (c->mysql) my.close(c->mysql);
+  if (c->mysql) my_disconnect(c->mysql);
   my_wait_for(NULL);
   if (c->options) edb_wipe(c->options, c->option_bytes);
   edb_free(host, c->options);
@@ -415,7 +415,7 @@ MYSQL *my_connect_again(my_connection *c) {
     return mysql;
   }
   log_lone(c, mysql);
-  my.close(mysql);
+  my_disconnect(mysql);
   return NULL;
 }
 

@@ -66,6 +66,7 @@ static const edb_symbol symbols[] = {
     CALLED("mysql_get_socket", get_socket, 1),
     CALLED("mariadb_get_info", get_info, 1),
     CALLED("mariadb_field_attr", field_attr, 1),
+    CALLED("ERR_clear_error", clear_tls_errors, 1),
     {NULL, 0, 0},
 };
 
@@ -95,6 +96,11 @@ static edb_library library = {
     &my,
     NULL,
 };
+
+void my_disconnect(MYSQL *mysql) {
+  my.close(mysql);
+  if (my.clear_tls_errors) my.clear_tls_errors();
+}
 
 static int is_mariadb(void) { return my.get_info != NULL && my.get_socket != NULL; }
 

@@ -117,7 +117,7 @@ int my_kill(my_connection *c) {
     int n = snprintf(sql, sizeof sql, "KILL QUERY %lu", c->id);
     c->killed = 1;
     sent = my.real_query(second, sql, (unsigned long)n) == 0;
-    my.close(second);
+    my_disconnect(second);
   }
   kill_end = outer;
   return sent;
