@@ -245,8 +245,8 @@ struct edb_methods {
   int (*transaction_prepare)(void *transaction);  /* likewise; NULL: no two-phase commit */
   int (*resolve)(void *connection, const char *name, int commit); /* NULL likewise */
 
-  /* NULL, all four: rows go as INSERTs of many rows (load.c). load_end and load_abort end it, whatever they
-  ** answer. */
+  /* NULL, all four: there are none, EDB_UNSUPPORTED. One that has nothing faster than INSERTs takes those of
+  ** load.c. load_end and load_abort end it, whatever they answer. */
   int (*load)(void *connection, const edb_load_spec *, void **load);
   int (*load_row)(void *load, const edb_value *values);
   int (*load_end)(void *load);
@@ -475,8 +475,8 @@ int edb_resolve(edb_connection *connection, const char *name, int commit);
 
 /* Loads: many rows into one table, in the fastest way there is (COPY, bulk load, arrays of parameters,
 ** INSERTs of many rows), with the meaning of an INSERT: constraints are checked, triggers fire, columns that are not named
-** get their defaults, NULL is NULL. While it is open the connection answers EDB_BUSY to all else. Rows may be sent
-** when they come, later or at the end: after an error, and after abort, any number of them may be in the table, so that a
+** get their defaults, NULL is NULL. While it is open nothing else is asked of its connection, which may answer
+** EDB_BUSY. Rows may be sent when they come, later or at the end: after an error, and after abort, any number of them may be in the table, so that a
 ** load belongs into a transaction, behind a savepoint if the transaction is to go on. row: one value per column; they are
 ** not needed any more when it answers. An error of row or end: detail's row is the one to blame where it is known;
 ** after an error of row only abort is of use. */

@@ -56,6 +56,30 @@ void edb_buffer_text(edb_buffer *buffer, const char *text);
 char *edb_buffer_room(edb_buffer *buffer, size_t n);
 void edb_buffer_free(edb_buffer *buffer);
 
+/* ---- Loads by INSERTs of many rows (load.c) -------------------------------------------------- */
+
+/* What a driver's `load` says of itself; its load_row, load_end and load_abort are then those below. */
+typedef struct edb_inserts_spec {
+  const edb_methods *methods; /* prepare, execute, statement_execute and statement_close */
+  const edb_dialect *dialect;
+  void *connection;
+  const edb_host *host;
+  edb_error *error; /* where the connection's detail is */
+  int rows;         /* in one statement at most: what is fastest; 1 for who has no round trips */
+  int savepoint;    /* 1: in a transaction that a failed statement would doom */
+} edb_inserts_spec;
+
+/* The spec is copied; load, as in driver.h, lives on. */
+int edb_inserts_begin(const edb_inserts_spec *spec, const edb_load_spec *load, void **context);
+int edb_inserts_row(void *context, const edb_value *values);
+int edb_inserts_end(void *context);
+int edb_inserts_abort(void *context);
+
+/* Each appends its part of `INSERT INTO "s"."t" ("a", "b") VALUES ($1, $2), ($3, $4)`. */
+void edb_load_table(edb_buffer *sql, const edb_dialect *dialect, const edb_load_spec *load);
+void edb_load_columns(edb_buffer *sql, const edb_dialect *dialect, const edb_load_spec *load);
+void edb_load_values(edb_buffer *sql, const edb_dialect *dialect, size_t columns, size_t rows);
+
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
 /* strtod, or strtof's value, of servers' text: the host's locale may write a decimal comma, no server

@@ -18,6 +18,8 @@
 
 #include "mysql.h"
 
+#define MY_INSERT_ROWS 500 /* of a load, in one statement */
+
 /* ---- What calls have in common -------------------------------------------------------------------- */
 
 static int busy(my_connection *c) {
@@ -209,6 +211,20 @@ static int transaction_commit(void *transaction) { return end(transaction, 1); }
 
 static int transaction_rollback(void *transaction) { return end(transaction, 0); }
 
+/* ---- Loads: by INSERTs -------------------------------------------------------------------------------- */
+
+static int load(void *connection, const edb_load_spec *spec, void **out) {
+  my_connection *c = connection;
+  const edb_inserts_spec inserts = {.methods = edb_mysql_driver.methods,
+                                    .dialect = &my_dialect,
+                                    .connection = c,
+                                    .host = c->host,
+                                    .error = &c->error,
+                                    .rows = MY_INSERT_ROWS};
+  int rc = ready_to_run(c);
+  return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
+}
+
 /* ---- The driver ------------------------------------------------------------------------------------- */
 
 static const edb_methods methods = {
@@ -229,6 +245,10 @@ static const edb_methods methods = {
     .transaction_query = transaction_query,
     .transaction_commit = transaction_commit,
     .transaction_rollback = transaction_rollback,
+    .load = load,
+    .load_row = edb_inserts_row,
+    .load_end = edb_inserts_end,
+    .load_abort = edb_inserts_abort,
     .cancel = cancel,
     .detail = detail,
     .alive = my_alive,

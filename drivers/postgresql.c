@@ -6,7 +6,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED. The rest, in reading order: postgresql_library.c (libpq), _connect.c
 ** (options, waiting, stopping, errors), _statement.c (preparing, describing), _encode.c (parameters), _rows.c
-** (the reader), _value.c and _text.c (values), _catalog.c (SQL).
+** (the reader), _load.c (COPY to the server), _value.c and _text.c (values), _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection; a buffer that grows to the largest parameters; one
 ** that grows to the largest row of rendered values; for each statement its SQL, columns and parameters. libpq
@@ -19,12 +19,13 @@
 /* ---- What calls have in common -------------------------------------------------------------------- */
 
 static int busy(pg_connection *c) {
-  return edb_fail(&c->error, EDB_BUSY, "a reader is open on this connection");
+  return edb_fail(&c->error, EDB_BUSY, "a %s is open on this connection",
+                  c->loading ? "load" : "reader");
 }
 
 /* Whether a command can start. */
 static int ready(pg_connection *c) {
-  if (c->rows.open) return busy(c);
+  if (c->rows.open || c->loading) return busy(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
   edb_fail(&c->error, EDB_OK, "%s", "");
@@ -53,7 +54,7 @@ static int prepare(void *connection, const char *sql, double expected, void **st
 
 static int statement_close(void *statement) {
   pg_statement *s = statement;
-  if (s->connection->rows.open) return busy(s->connection);
+  if (s->connection->rows.open || s->connection->loading) return busy(s->connection);
   pg_statement_free(s);
   return EDB_OK;
 }
@@ -144,7 +145,7 @@ static int transaction_query(void *transaction, const char *sql, const edb_param
 ** reached is given up, and the server rolls back. */
 static int end(pg_connection *c, const char *sql) {
   PGresult *result = NULL;
-  if (c->rows.open) return busy(c);
+  if (c->rows.open || c->loading) return busy(c);
   c->transaction = 0;
   int rc = ready(c);
   if (rc != EDB_OK) return rc;
@@ -167,6 +168,14 @@ static int transaction_commit(void *transaction) { return end(transaction, "COMM
 
 static int transaction_rollback(void *transaction) { return end(transaction, "ROLLBACK"); }
 
+/* ---- Loads ------------------------------------------------------------------------------------------- */
+
+static int load(void *connection, const edb_load_spec *spec, void **out) {
+  pg_connection *c = connection;
+  int rc = ready(c);
+  return rc == EDB_OK ? pg_load_begin(c, spec, out) : rc;
+}
+
 /* ---- The driver ------------------------------------------------------------------------------------- */
 
 static const edb_methods methods = {
@@ -187,6 +196,10 @@ static const edb_methods methods = {
     .transaction_query = transaction_query,
     .transaction_commit = transaction_commit,
     .transaction_rollback = transaction_rollback,
+    .load = load,
+    .load_row = pg_load_row,
+    .load_end = pg_load_end,
+    .load_abort = pg_load_abort,
     .cancel = cancel,
     .detail = detail,
     .alive = pg_alive,

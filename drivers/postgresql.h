@@ -38,7 +38,8 @@ enum {
   PG_DIAG_SQLSTATE = 'C',
   PG_DIAG_MESSAGE_PRIMARY = 'M',
   PG_DIAG_MESSAGE_DETAIL = 'D',
-  PG_DIAG_MESSAGE_HINT = 'H'
+  PG_DIAG_MESSAGE_HINT = 'H',
+  PG_DIAG_CONTEXT = 'W'
 };
 
 /* Its functions, each named as in libpq without the PQ. */
@@ -66,6 +67,7 @@ typedef struct pg_library {
   int (*isBusy)(PGconn *);
   PGresult *(*getResult)(PGconn *);
   int (*getCopyData)(PGconn *, char **, int);
+  int (*putCopyData)(PGconn *, const char *, int);
   int (*putCopyEnd)(PGconn *, const char *);
   void *(*notifies)(PGconn *);
   void (*freemem)(void *);
@@ -242,6 +244,8 @@ typedef struct pg_connection {
   pg_looked_up *types;
   size_t n_types;
   pg_rows rows;
+  const char *loading;   /* the table that COPY fills; NULL: no load is open */
+  int64_t copied_before; /* rows of the load before the COPY that runs */
 } pg_connection;
 
 extern const edb_option_spec pg_options[];
@@ -298,6 +302,12 @@ int pg_drain(pg_connection *c);
 /* Waits until something has come from the server and was read (COPY). Answers as pg_wait. */
 int pg_wait_input(pg_connection *c);
 
+/* Of a COPY to the server. copied: after a PQputCopyData that answered `put`, sends all. Both set *spoken where the
+** server has said something, and answer EDB_INTERRUPTED where someone wants to stop. After an error of either the COPY
+** has ended. */
+int pg_heard(pg_connection *c, unsigned char *spoken);
+int pg_copied(pg_connection *c, int put, unsigned char *spoken);
+
 /* ---- Errors (postgresql_error.c) ---------------------------------------------------------------- */
 
 /* Sets the connection's error: from a result, or from the connection when it is gone. Answers the code. */
@@ -334,13 +344,21 @@ struct pg_statement {
   unsigned *oids; /* of the parameters */
   const char **parameter_values;
   int *lengths, *formats;
-  size_t *offsets; /* of values in the connection's buffer */
-  char *names;     /* of columns and types */
+  size_t *offsets;            /* of values in the connection's buffer */
+  char *names;                /* of columns and types */
+  const edb_load_spec *loads; /* of a load: its parameters are those columns */
 };
+
+/* Whether values of the type may go in binary. */
+int pg_has_binary(pg_codec codec);
 
 /* Encodes into statement->parameter_values, lengths and formats, valid until the next call. EDB_OK,
 ** EDB_INVALID_QUERY, EDB_UNSUPPORTED or EDB_NOMEM. */
 int pg_encode(pg_statement *s, const edb_parameter *parameters, size_t n);
+
+/* A value that pg_encode has taken, as parameter i, not NULL: appends its text to the connection's `parameters`. Same
+** answers. */
+int pg_encode_text(pg_statement *s, size_t i, const edb_value *value);
 
 /* ---- Statements (postgresql_statement.c) ------------------------------------------------------ */
 
@@ -360,6 +378,13 @@ int pg_rows_start(pg_statement *s, const edb_parameter *parameters, size_t n, in
 int pg_rows_columns(void *rows, const edb_column **columns, size_t *n);
 int pg_rows_next_borrowed(void *rows, const edb_value **values);
 int pg_rows_close(void *rows);
+
+/* ---- Loads (postgresql_load.c) ------------------------------------------------------------------ */
+
+int pg_load_begin(pg_connection *c, const edb_load_spec *spec, void **load);
+int pg_load_row(void *load, const edb_value *values);
+int pg_load_end(void *load);
+int pg_load_abort(void *load);
 
 /* ---- How PostgreSQL writes SQL (postgresql_catalog.c) ------------------------------------------ */
 

@@ -19,7 +19,8 @@ typedef struct encoder {
   pg_connection *c;
   const pg_parameter_type *type;
   const edb_value *value;
-  size_t number; /* from 1 */
+  const char *name; /* of the column, in a load */
+  size_t number;    /* from 1 */
   const char *lent;
   size_t n;
   int binary;
@@ -48,8 +49,21 @@ static const char *kind_name(edb_kind kind) {
   return "a value";
 }
 
+#define PLACE_TEXT 160
+
+/* What the value is for. */
+static const char *place(const encoder *e, char out[PLACE_TEXT]) {
+  if (e->name) {
+    snprintf(out, PLACE_TEXT, "column \"%s\"", e->name);
+  } else {
+    snprintf(out, PLACE_TEXT, "parameter $%zu", e->number);
+  }
+  return out;
+}
+
 static int unfit(const encoder *e) {
-  return edb_fail(&e->c->error, EDB_INVALID_QUERY, "parameter $%zu: %s does not fit %s", e->number,
+  char at[PLACE_TEXT];
+  return edb_fail(&e->c->error, EDB_INVALID_QUERY, "%s: %s does not fit %s", place(e, at),
                   kind_name(e->value->kind), e->type->name);
 }
 
@@ -82,8 +96,9 @@ static int out_of_range(const encoder *e) {
   if (v->kind == EDB_I64) snprintf(text, sizeof text, "%" PRId64, v->as.i64);
   if (v->kind == EDB_U64) snprintf(text, sizeof text, "%" PRIu64, v->as.u64);
   if (v->kind == EDB_F64) double_text(v->as.f64, text);
-  return edb_fail(&e->c->error, EDB_INVALID_QUERY, "parameter $%zu: %s is out of range for %s",
-                  e->number, text, e->type->name);
+  char at[PLACE_TEXT];
+  return edb_fail(&e->c->error, EDB_INVALID_QUERY, "%s: %s is out of range for %s", place(e, at),
+                  text, e->type->name);
 }
 
 /* ---- Forms ------------------------------------------------------------------------------------- */
@@ -113,8 +128,9 @@ static int lend(encoder *e, int binary) {
 /* In text format a value ends at a NUL, and what is behind it would be lost. */
 static int add_text(encoder *e, const char *p, size_t n) {
   if (memchr(p, 0, n)) {
+    char at[PLACE_TEXT];
     return edb_fail(&e->c->error, EDB_INVALID_QUERY,
-                    "parameter $%zu: PostgreSQL's text cannot hold a NUL character", e->number);
+                    "%s: PostgreSQL's text cannot hold a NUL character", place(e, at));
   }
   if (n > INT32_MAX) return out_of_range(e);
   edb_buffer_add(&e->c->parameters, p, n);
@@ -228,12 +244,23 @@ static int encode_float(encoder *e) {
   return add_number(e, bits, 4);
 }
 
+/* Text that is written as such a value is read here. */
+static int parse_time(const encoder *e, edb_time *time) {
+  pg_codec codec = e->type->codec;
+  edb_time_form form = codec == PG_DATE                         ? EDB_DATE
+                       : codec == PG_TIME || codec == PG_TIMETZ ? EDB_CLOCK
+                                                                : EDB_DATETIME;
+  int zoned = codec == PG_TIMETZ || codec == PG_TIMESTAMPTZ;
+  return edb_time_parse(e->value->as.text.p, e->value->as.text.n, form, zoned, time);
+}
+
 /* PostgreSQL keeps microseconds: nanoseconds are rounded, as it does with text. */
 static int encode_time(encoder *e) {
   const edb_value *v = e->value;
-  if (v->kind == EDB_TEXT) return literal(e);
-  if (v->kind != EDB_TIME) return unfit(e);
-  const edb_time *t = &v->as.time;
+  edb_time parsed;
+  if (v->kind == EDB_TEXT && !parse_time(e, &parsed)) return literal(e);
+  if (v->kind != EDB_TIME && v->kind != EDB_TEXT) return unfit(e);
+  const edb_time *t = v->kind == EDB_TEXT ? &parsed : &v->as.time;
   int64_t day = INT64_C(86400000000), days = (int64_t)t->days - 10957;
   int64_t micros = t->nanos / 1000 + (t->nanos % 1000 >= 500);
   switch (e->type->codec) {
@@ -315,7 +342,14 @@ int pg_encode(pg_statement *s, const edb_parameter *parameters, size_t n) {
       return edb_fail(&c->error, EDB_UNSUPPORTED,
                       "PostgreSQL's parameters are numbered ($1, $2, ...), not named");
     }
-    encoder e = {c, &s->parameters[i], &parameters[i].value, i + 1, NULL, 0, 0};
+    encoder e = {c,
+                 &s->parameters[i],
+                 &parameters[i].value,
+                 s->loads ? s->loads->columns[i].name : NULL,
+                 i + 1,
+                 NULL,
+                 0,
+                 0};
     size_t at = c->parameters.n;
     s->lengths[i] = s->formats[i] = 0;
     s->parameter_values[i] = NULL;
@@ -339,5 +373,49 @@ int pg_encode(pg_statement *s, const edb_parameter *parameters, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (s->offsets[i] != SIZE_MAX) s->parameter_values[i] = c->parameters.p + s->offsets[i];
   }
+  return EDB_OK;
+}
+
+int pg_has_binary(pg_codec codec) {
+  switch (codec) {
+  case PG_NUMERIC:
+  case PG_JSONB:
+  case PG_CHAR:
+  case PG_MONEY:
+  case PG_BIT:
+  case PG_OTHER:
+    return 0;
+  default:
+    return 1;
+  }
+}
+
+int pg_encode_text(pg_statement *s, size_t i, const edb_value *value) {
+  static const char digits[] = "0123456789abcdef";
+  edb_buffer *out = &s->connection->parameters;
+  int is_bytea = s->parameters[i].codec == PG_BYTEA;
+  if (!is_bytea && value->kind != EDB_BYTES) {
+    encoder e = {s->connection,
+                 &s->parameters[i],
+                 value,
+                 s->loads ? s->loads->columns[i].name : NULL,
+                 i + 1,
+                 NULL,
+                 0,
+                 0};
+    int rc = literal(&e);
+    if (rc == EDB_OK && out->n > 0) out->n--; /* its NUL */
+    return rc;
+  }
+  /* bytea's input is \x and hexadecimal digits; uuid's are the digits alone. */
+  if (is_bytea) edb_buffer_add(out, "\\x", 2);
+  if (value->as.bytes.n > SIZE_MAX / 4) out->nomem = 1;
+  char *hex = edb_buffer_room(out, 2 * value->as.bytes.n);
+  if (!hex) return edb_fail(&s->connection->error, EDB_NOMEM, "out of memory");
+  for (size_t k = 0; k < value->as.bytes.n; k++) {
+    *hex++ = digits[(unsigned char)value->as.bytes.p[k] >> 4];
+    *hex++ = digits[value->as.bytes.p[k] & 15];
+  }
+  out->n += 2 * value->as.bytes.n;
   return EDB_OK;
 }

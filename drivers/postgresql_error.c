@@ -39,6 +39,21 @@ int pg_lost(pg_connection *c) {
   return edb_fail(&c->error, EDB_CLOSED, "%.*s", n > 2000 ? 2000 : (int)n, text);
 }
 
+/* The row of a COPY that an error is about: "COPY items, line 5, column price: ...", in the server's language, so
+** that only the table's name and the number behind it are sure. 0: it is not about one. */
+static int64_t copied_row(const pg_connection *c, const char *context) {
+  size_t n = strlen(c->loading);
+  for (const char *line = context; line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (strncmp(line, "COPY ", 5) != 0 || strncmp(line + 5, c->loading, n) != 0) continue;
+    const char *p = line + 5 + n + strcspn(line + 5 + n, "0123456789\n:");
+    int64_t row = 0;
+    for (; *p >= '0' && *p <= '9' && row < INT64_MAX / 20; p++) row = row * 10 + (*p - '0');
+    return row > 0 ? c->copied_before + row : 0;
+  }
+  return 0;
+}
+
 int pg_result_error(pg_connection *c, const PGresult *result) {
   const char *message = pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   const char *sqlstate = pq.resultErrorField(result, PG_DIAG_SQLSTATE);
@@ -60,6 +75,8 @@ int pg_result_error(pg_connection *c, const PGresult *result) {
   edb_fail(&c->error, code, "%.*s", n > 2000 ? 2000 : (int)n, message);
   if (sqlstate)
     edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
+  const char *context = c->loading ? pq.resultErrorField(result, PG_DIAG_CONTEXT) : NULL;
+  if (context) c->error.row = copied_row(c, context);
   if (detail || hint) {
     edb_fail_hint(&c->error, "%s%s%s", detail ? detail : "", detail && hint ? " " : "",
                   hint ? hint : "");

@@ -37,6 +37,7 @@ static const edb_symbol symbols[] = {
     REQUIRED(isBusy),
     REQUIRED(getResult),
     REQUIRED(getCopyData),
+    REQUIRED(putCopyData),
     REQUIRED(putCopyEnd),
     REQUIRED(notifies),
     REQUIRED(freemem),

@@ -148,6 +148,35 @@ int pg_sent(pg_connection *c, int sent) {
   return left == 0 ? EDB_OK : pg_lost(c);
 }
 
+/* libpq reads what comes when it cannot send, so this has to be found out before it does. */
+static void hear(pg_connection *c, pg_waiting *w, unsigned char *spoken) {
+  if (pg_wait_slice(w, pq.socket(c->pq), 0, 0) == PG_WAIT_READY) *spoken = 1;
+}
+
+int pg_heard(pg_connection *c, unsigned char *spoken) {
+  pg_waiting w = start_waiting(c);
+  w.asked -= PG_SLICE_MS; /* rows may go so fast that nobody ever waits */
+  if (wants_to_stop(&w, pg_now_ms())) return give_up(c, PG_WAIT_INTERRUPTED);
+  hear(c, &w, spoken);
+  return EDB_OK;
+}
+
+int pg_copied(pg_connection *c, int put, unsigned char *spoken) {
+  pg_waiting w = start_waiting(c);
+  int left = put == 1 ? pq.flush(c->pq) : -1;
+  while (left > 0) {
+    int why = pg_wait_slice(&w, pq.socket(c->pq), 1, PG_SLICE_MS);
+    /* A message may be half out: the server drops the rest of it with the COPY. */
+    if (why == PG_WAIT_TIMEOUT || why == PG_WAIT_INTERRUPTED) return give_up(c, why);
+    if (why == PG_WAIT_AGAIN) continue;
+    hear(c, &w, spoken);
+    if (!pq.consumeInput(c->pq)) return pg_lost(c);
+    wait_on(c, &w);
+    left = pq.flush(c->pq);
+  }
+  return left == 0 ? EDB_OK : pg_lost(c);
+}
+
 /* ---- Results ----------------------------------------------------------------------------------- */
 
 static int is_error(const PGresult *result) {

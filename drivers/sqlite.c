@@ -262,6 +262,20 @@ static int rollback(void *context) {
   return rc;
 }
 
+/* ---- Loads: row by row, since there are no round trips to save ----------------------------------- */
+
+static int load(void *context, const edb_load_spec *spec, void **out) {
+  lite_connection *c = context;
+  const edb_inserts_spec inserts = {.methods = edb_sqlite_driver.methods,
+                                    .dialect = &edb_sqlite_dialect,
+                                    .connection = c,
+                                    .host = c->host,
+                                    .error = &c->error,
+                                    .rows = 1};
+  int rc = lite_ready(c);
+  return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
+}
+
 /* ---- The driver ------------------------------------------------------------------------------ */
 
 static const edb_methods methods = {.version = 1,
@@ -280,6 +294,10 @@ static const edb_methods methods = {.version = 1,
                                     .transaction_query = lite_query,
                                     .transaction_commit = commit,
                                     .transaction_rollback = rollback,
+                                    .load = load,
+                                    .load_row = edb_inserts_row,
+                                    .load_end = edb_inserts_end,
+                                    .load_abort = edb_inserts_abort,
                                     .cancel = sqlite_cancel,
                                     .detail = sqlite_detail,
                                     .alive = sqlite_alive};
