@@ -5,8 +5,8 @@
 **     SELECT count(*), sum(id), sum(length(name)), sum(score) FROM t;
 **
 ** No row travels and none is decoded, so what a statement costs over this table is SQLite's own
-** share: the floor under any virtual table that returns these rows. It hands text over as edb has
-** to, with SQLITE_TRANSIENT, and has edb's declared types. The rows are participant.h's.
+** share: the floor under any virtual table that returns these rows. It hands text over as edb does,
+** with SQLITE_TRANSIENT and its NUL, and has edb's declared types. The rows are participant.h's.
 **
 ** The row of id i is element i - 1, so a constraint on id is a range of elements.
 **
@@ -27,7 +27,6 @@ typedef struct floor_row {
   sqlite3_int64 id;
   double score;
   const char *name;
-  int length;
 } floor_row;
 
 typedef struct floor_table {
@@ -76,9 +75,8 @@ static int floor_connect(sqlite3 *db, void *aux, int argc, const char *const *ar
   }
   char *name = table->names;
   for (sqlite3_int64 i = 0; i < count; i++) {
-    int length = bench_name(i + 1, name);
-    table->rows[i] = (floor_row){i + 1, bench_score(i + 1), name, length};
-    name += length + 1;
+    table->rows[i] = (floor_row){i + 1, bench_score(i + 1), name};
+    name += bench_name(i + 1, name) + 1;
   }
   *out = &table->base;
   return SQLITE_OK;
@@ -185,7 +183,7 @@ static int floor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     sqlite3_result_int64(context, row->id);
     break;
   case COLUMN_NAME:
-    sqlite3_result_text(context, row->name, row->length, SQLITE_TRANSIENT);
+    sqlite3_result_text(context, row->name, -1, SQLITE_TRANSIENT); /* as in ext/value.c */
     break;
   default:
     sqlite3_result_double(context, row->score);
