@@ -7,7 +7,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended or doomed takes nothing but its
 ** rollback, so that nothing of it is committed by itself. The rest, in reading order: _options.c, _connect.c,
-** _browser.c, _login.c, _link.c (bytes), _request.c, _reply.c, _error.c, _statement.c, _rows.c, _catalog.c (SQL).
+** _browser.c, _login.c, _session.c (of TLS), _link.c (bytes), _request.c, _reply.c, _error.c, _statement.c, _rows.c, _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: one block with the connection and the buffers of TLS (about 230 KB); the
 ** packets of the longest request (32 KB and more; above 1 MB it is given back); descriptions of columns; the

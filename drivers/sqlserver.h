@@ -39,6 +39,18 @@ extern const edb_option_spec ms_options[];
 
 int ms_target_of(const edb_option *options, size_t n, ms_target *target, edb_error *error);
 
+/* ---- TLS sessions of the process (sqlserver_session.c) ------------------------------------------------ */
+
+#define MS_SESSION_KEY 32
+
+/* What a session of this server is kept under. peer: "host:port"; name: what the certificate must say. */
+void ms_session_key(const ms_target *target, const char *peer, const char *name,
+                    uint8_t key[MS_SESSION_KEY]);
+
+/* Takes out what is kept: 1, or 0 where there is none. */
+int ms_session_take(const uint8_t key[MS_SESSION_KEY], tls_session *session);
+void ms_session_keep(const uint8_t key[MS_SESSION_KEY], const tls_session *session);
+
 /* ---- The link: bytes to and from the server (sqlserver_link.c) --------------------------------------- */
 
 /* What is received at once, and the rest of a record before it. */
@@ -58,6 +70,9 @@ typedef struct ms_link {
   unsigned char secure;     /* records go both ways */
   unsigned char wrapped;    /* 7.4: the handshake travels in PRELOGIN packets */
   unsigned char broken;     /* nothing more can be sent or received */
+  unsigned char offered;    /* a session was, and the handshake is not over */
+  unsigned char anew;       /* none is to be offered */
+  uint8_t session_key[MS_SESSION_KEY];
   tds_packets unwrapping;
 } ms_link;
 
@@ -67,7 +82,8 @@ int ms_link_asks(void *context);
 /* Connects, in the clear. What fails is closed. */
 int ms_link_open(ms_link *l, const char *host, unsigned port, edb_error *error);
 
-/* TLS: as it is, or for a target of 7.4 inside PRELOGIN packets. name: what the certificate must say. */
+/* TLS: as it is, or for a target of 7.4 inside PRELOGIN packets. name: what the certificate must say. Where it fails
+** and offered is set, the server may have stumbled over the session: a link without one may do. */
 int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_error *error);
 
 /* Sends one packet, as one record. EDB_INTERRUPTED: someone wants to stop; the packet is sent all the same. */
@@ -76,6 +92,9 @@ int ms_link_send(ms_link *l, const uint8_t *p, size_t n, edb_error *error);
 /* What comes next of the server's bytes, decrypted, lent until the next call. EDB_DONE, only where wait is not
 ** set: nothing more is there yet. EDB_INTERRUPTED: nothing is lost, it may be called again. */
 int ms_link_receive(ms_link *l, int wait, const uint8_t **p, size_t *n, edb_error *error);
+
+/* Keeps what the server gave for the next link to resume, if it gave something. */
+void ms_link_keep_session(ms_link *l);
 
 /* Says farewell if that is possible without waiting, and closes. */
 void ms_link_close(ms_link *l);

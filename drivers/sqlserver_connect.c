@@ -70,8 +70,13 @@ static int connect_now(ms_connection *c, const ms_target *target, edb_error *err
   for (;;) {
     int rc = ms_link_open(&c->link, host, port, error);
     if (rc == EDB_OK) rc = ms_login(c, target, host, port, error);
-    if (rc != EDB_OK || !c->route[0]) return rc;
+    const int again = c->link.offered && rc != EDB_INTERRUPTED;
+    if (!again && (rc != EDB_OK || !c->route[0])) return rc;
     ms_link_close(&c->link);
+    if (again) {
+      c->link.anew = 1;
+      continue;
+    }
     if (++c->hops > HOPS) {
       return edb_fail(error, EDB_CLOSED, "the server sends the connection on and on (now to %s:%u)",
                       c->route, c->route_port);
@@ -95,6 +100,7 @@ int ms_open(const edb_option *options, size_t n, const edb_host *host, void **co
   if (rc == EDB_OK) rc = connect_now(c, &target, error);
   if (rc == EDB_OK) {
     c->logged_in = 1;
+    ms_link_keep_session(&c->link);
     rc = ms_run_batch(c, setup);
     if (rc != EDB_OK) *error = c->error;
   }

@@ -204,7 +204,7 @@ int ms_link_receive(ms_link *l, int wait, const uint8_t **p, size_t *n, edb_erro
 
 int ms_link_open(ms_link *l, const char *host, unsigned port, edb_error *error) {
   l->from = l->have = 0;
-  l->secure = l->wrapped = l->broken = 0;
+  l->secure = l->wrapped = l->broken = l->offered = 0;
   l->unwrapping = (tds_packets){0};
   const int rc =
       edb_net_connect(&l->net, host, port, deadline(l, edb_net_now_ms()), ms_link_asks, l, error);
@@ -231,6 +231,40 @@ static int shake_hands(ms_link *l, edb_error *error) {
   }
 }
 
+void ms_link_keep_session(ms_link *l) {
+  tls_session session;
+  if (!l->secure || !tls_session_get(l->tls, &session)) return;
+  ms_session_keep(l->session_key, &session);
+  ecr_wipe(&session, sizeof session);
+}
+
+/* The handshake, with a session to resume if there is one. */
+static int start_tls(ms_link *l, const ms_target *target, tls_config *config, edb_error *error) {
+  tls_session session = {0};
+  ms_session_key(target, l->net.peer, config->server_name, l->session_key);
+  l->offered = !l->anew && ms_session_take(l->session_key, &session);
+  if (l->offered) config->session = &session;
+  int rc = EDB_OK;
+  const ecr_status status = tls_start(l->tls, config, l->work, TLS_WORK);
+  if (status == ECR_NOT_FOUND) {
+    rc = edb_fail(error, EDB_FAILED, "this system has no random bytes to give");
+  } else if (status != ECR_OK || tls_use_aead(l->tls, target->ciphers) != ECR_OK) {
+    rc = edb_fail(error, EDB_FAILED, "\"%s\" is no name that a certificate can have",
+                  config->server_name);
+  } else {
+    rc = shake_hands(l, error);
+  }
+  if (rc == EDB_OK && l->offered) {
+    tls_agreed agreed;
+    tls_agreed_get(l->tls, &agreed);
+    /* In TLS 1.2 it is good for more than one use. */
+    if (agreed.resumed && agreed.version < 0x0304) ms_session_keep(l->session_key, &session);
+    l->offered = 0;
+  }
+  ecr_wipe(&session, sizeof session);
+  return rc;
+}
+
 int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_error *error) {
   static const char *const strict_alpn[] = {"tds/8.0", NULL};
   const tls_trust *roots = NULL;
@@ -246,22 +280,14 @@ int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_er
     trust = *roots;
   }
   /* Servers of 7.4 may be as old as TLS 1.2 without RFC 7627, and do not expect 1.3 within packets. */
-  const tls_config config = {.server_name = name,
-                             .trust = &trust,
-                             .now = (int64_t)time(NULL),
-                             .alpn = target->strict ? strict_alpn : NULL,
-                             .max_version = target->strict ? 0 : 0x0303,
-                             .allow_no_extended_master_secret = !target->strict};
-  int rc = EDB_OK;
+  tls_config config = {.server_name = name,
+                       .trust = &trust,
+                       .now = (int64_t)time(NULL),
+                       .alpn = target->strict ? strict_alpn : NULL,
+                       .max_version = target->strict ? 0 : 0x0303,
+                       .allow_no_extended_master_secret = !target->strict};
   l->wrapped = !target->strict;
-  const ecr_status status = tls_start(l->tls, &config, l->work, TLS_WORK);
-  if (status == ECR_NOT_FOUND) {
-    rc = edb_fail(error, EDB_FAILED, "this system has no random bytes to give");
-  } else if (status != ECR_OK || tls_use_aead(l->tls, target->ciphers) != ECR_OK) {
-    rc = edb_fail(error, EDB_FAILED, "\"%s\" is no name that a certificate can have", name);
-  } else {
-    rc = shake_hands(l, error);
-  }
+  const int rc = start_tls(l, target, &config, error);
   if (roots) edb_trust_done(roots);
   return rc == EDB_OK ? rc : broken(l, rc);
 }
@@ -269,6 +295,7 @@ int ms_link_secure(ms_link *l, const ms_target *target, const char *name, edb_er
 void ms_link_close(ms_link *l) {
   size_t n, sent;
   const uint8_t *p;
+  ms_link_keep_session(l);
   if (l->secure && !l->broken) {
     tls_close(l->tls);
     if ((p = tls_output(l->tls, &n)) != NULL) (void)edb_net_send_some(&l->net, p, n, &sent, NULL);

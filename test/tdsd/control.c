@@ -8,6 +8,7 @@
 **     route HOST           where logins are sent while `fault route` counts down
 **     replay DATABASE BYTES  keeps what the query that follows answers: see replay.c
 **     violations           how many there were
+**     handshakes           how many TLS handshakes there were, and how many of them resumed a session
 **     database NAME        an empty database of that name
 **     sql DATABASE BYTES   runs that many bytes of T-SQL that follow; rows as a|b|NULL, errors as text
 **
@@ -93,6 +94,8 @@ static bool obey(Server *s, char *words[3], Buf *reply) {
     snprintf(s->route_host, sizeof s->route_host, "%s", first);
   } else if (strcmp(command, "violations") == 0) {
     buf_printf(reply, "%u\n", s->violations);
+  } else if (strcmp(command, "handshakes") == 0) {
+    buf_printf(reply, "%u %u\n", s->handshakes, s->resumed);
   } else if (strcmp(command, "database") == 0) {
     if (engine_exists(s, first)) engine_drop(s, first);
     ok = engine_create(s, first);

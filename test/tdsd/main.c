@@ -27,6 +27,7 @@ static SSL_CTX *make_context(const char *dir, const char *name) {
     exit(1);
   }
   SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_client_hello_cb(context, net_look_at_hello, NULL);
   SSL_CTX_set_session_id_context(context, (const unsigned char *)"tdsd", 4);
   return context;
 }

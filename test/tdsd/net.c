@@ -241,6 +241,26 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_n
   return SSL_TLSEXT_ERR_OK;
 }
 
+/* A session is offered by a ticket (TLS 1.2, or its id) or by pre_shared_key (1.3). */
+int net_look_at_hello(SSL *ssl, int *alert, void *unused) {
+  const Conn *c = SSL_get_app_data(ssl);
+  const unsigned char *p;
+  size_t n;
+  (void)unused;
+  if (!c->fault.no_resume) return SSL_CLIENT_HELLO_SUCCESS;
+  bool offered = SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_psk, &p, &n) == 1 ||
+                 (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_session_ticket, &p, &n) == 1 && n > 0);
+  *alert = SSL_AD_HANDSHAKE_FAILURE;
+  return offered ? SSL_CLIENT_HELLO_ERROR : SSL_CLIENT_HELLO_SUCCESS;
+}
+
+static void count_handshake(Conn *c) {
+  pthread_mutex_lock(&c->server->lock);
+  c->server->handshakes++;
+  c->server->resumed += SSL_session_reused(c->ssl) ? 1 : 0;
+  pthread_mutex_unlock(&c->server->lock);
+}
+
 static bool prepare_tls(Conn *c, bool wrapped) {
   pthread_mutex_lock(&c->server->lock);
   c->ssl = SSL_new(c->server->tls[c->server->cert]);
@@ -311,6 +331,7 @@ bool net_start_tls(Conn *c, bool wrapped) {
     if (SSL_get_error(c->ssl, done) != SSL_ERROR_WANT_READ || c->dead || !feed(c, wrapped))
       return false;
   }
+  count_handshake(c);
   const unsigned char *protocol;
   unsigned n;
   SSL_get0_alpn_selected(c->ssl, &protocol, &n);

@@ -268,6 +268,7 @@ typedef struct {
   int64_t deadlock;          /* the next so many statements fail with 1205 */
   int64_t login_error;       /* logins fail with this number */
   int64_t stall;             /* nothing is answered after this many bytes */
+  int64_t no_resume;         /* a ClientHello that offers a session is answered with an alert */
 } Fault;
 
 /* Sets one by name; false: there is none.  The name `reset` clears all. */
@@ -297,6 +298,7 @@ struct Server {
   pthread_mutex_t lock; /* of all that changes here */
   Fault fault;
   unsigned next_spid, violations;
+  unsigned handshakes, resumed; /* of TLS: all, and those that resumed a session */
   FILE *violations_file;
   SSL_CTX *tls[CERT_COUNT];
   struct Replay *replays;
@@ -346,6 +348,8 @@ struct Conn {
 bool net_fill(Conn *c, int timeout);
 void net_send(Conn *c, const void *p, size_t n); /* at most 16,384 bytes: one TLS record */
 bool net_start_tls(Conn *c, bool wrapped);
+/* For SSL_CTX_set_client_hello_cb. */
+int net_look_at_hello(SSL *ssl, int *alert, void *unused);
 void net_close(Conn *c);
 /* A rule broken by the client: logged with its place, and the connection ends.  Rules that only a
 ** careful client keeps are `careful`: they count for clients whose library's name, which LOGIN7 tells,

@@ -2,99 +2,7 @@
 ** The SQL Server driver against a tdsd of its own, which is told to misbehave: encryption, certificates, routing,
 ** transactions, errors, stopping, and replies that are cut, chopped and broken off.
 */
-#define LIVE_URL "EDB_TEST_SQLSERVER_OWN"
-#include "live.h"
-
-#include <arpa/inet.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-/* ---- The server ---------------------------------------------------------------------------------- */
-
-static pid_t pid;
-static int port, control_port, browser_port;
-static char dir[1024];
-
-static void start_server(void) {
-  const char *build = getenv("EDB_BUILD_DIR");
-  char program[1200], line[200] = "";
-  int pipes[2];
-  if (!getcwd(dir, sizeof dir - 20) || pipe(pipes) != 0) exit(1);
-  strncat(dir, "/tdsd-XXXXXX", 20);
-  if (!mkdtemp(dir)) exit(1);
-  snprintf(program, sizeof program, "%s/tdsd", build ? build : "build");
-  pid = fork();
-  if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    dup2(pipes[1], 1);
-    execl(program, program, "-dir", dir, "-user", "edb", "-password", "s3cret@edb", "-browser",
-          "yes", "-careful", "edb", (char *)NULL);
-    _exit(1);
-  }
-  close(pipes[1]);
-  FILE *f = fdopen(pipes[0], "r");
-  if (!f || !fgets(line, sizeof line, f)) exit(1);
-  char *p = line + strcspn(line, " ");
-  port = (int)strtol(p, &p, 10);
-  control_port = (int)strtol(p, &p, 10);
-  browser_port = (int)strtol(p, &p, 10);
-}
-
-/* One command of the control channel. */
-static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void tell(const char *format, ...) {
-  char line[300], answer[300];
-  va_list list;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)control_port)};
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  va_start(list, format);
-  int n = vsnprintf(line, sizeof line - 1, format, list);
-  va_end(list);
-  line[n++] = '\n';
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
-  CHECK(write(fd, line, (size_t)n) == n);
-  ssize_t got = read(fd, answer, sizeof answer - 1);
-  CHECK(got > 0 && answer[0] == '.');
-  close(fd);
-}
-
-static char made[2000];
-
-static int try_open(const char *name, const char *options, edb_connection *c, edb_error *e) {
-  snprintf(made, sizeof made, "sqlserver://edb:s3cret%%40edb@%s:%d/master?ca=%s/ca.pem%s", name,
-           port, dir, options);
-  return edb_open(made, NULL, 0, &host, c, e);
-}
-
-/* Opens and uses it; or the message. */
-static const char *opened(const char *name, const char *options) {
-  static char out[1100];
-  edb_connection c;
-  edb_error e;
-  if (try_open(name, options, &c, &e) != EDB_OK) {
-    snprintf(out, sizeof out, "%s", e.message);
-    return out;
-  }
-  snprintf(out, sizeof out, "%s", one(&c, "SELECT 42", 0, NULL, 0));
-  CHECK_INT(edb_close(&c), EDB_OK);
-  return out;
-}
-
-static void open_own(edb_connection *c, const char *options) {
-  edb_error e;
-  if (try_open("127.0.0.1", options, c, &e) != EDB_OK) {
-    printf("  open: %s\n", e.message);
-    unit_check(0, __FILE__, __LINE__, "a connection");
-    exit(1);
-  }
-}
-
-#define HAS(text, part) CHECK(strstr(text, part) != NULL)
+#include "tdsd.h"
 
 /* ---- Encryption ------------------------------------------------------------------------------------ */
 
@@ -259,12 +167,6 @@ static void test_transactions(void) {
 
 /* ---- Replies that are broken ----------------------------------------------------------------------------- */
 
-static void fault(edb_connection *c, const char *name, long value) {
-  char sql[100];
-  snprintf(sql, sizeof sql, "EXEC tdsd_fault '%s', %ld", name, value);
-  run(c, sql);
-}
-
 #define QUERY                                                                                      \
   "SELECT 7, N'h\xc3\xa9\xf0\x9f\x98\x80', NULL, 1.50, CAST(N'long' AS nvarchar(max)) UNION ALL "  \
   "SELECT 8, N'b', 2, NULL, NULL"
@@ -398,13 +300,6 @@ static void test_stopping(void) {
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
-static void test_violations(void) {
-  char path[1100];
-  struct stat s;
-  snprintf(path, sizeof path, "%s/violations", dir);
-  CHECK(stat(path, &s) != 0 || s.st_size == 0);
-}
-
 int main(void) {
   start_server();
   test_encryption();
@@ -415,9 +310,6 @@ int main(void) {
   test_splits();
   test_stopping();
   test_drops();
-  test_violations();
-  kill(pid, SIGTERM);
-  waitpid(pid, NULL, 0);
-  CHECK_INT(blocks, 0);
+  stop_server();
   return unit_done("sqlserver_session");
 }
