@@ -131,6 +131,12 @@ int edb_alive(const edb_connection *connection) {
   return connection->methods->alive(connection->context);
 }
 
+int edb_reset(edb_connection *connection) {
+  if (!connection->context) return EDB_CLOSED;
+  if (!connection->methods->reset) return EDB_UNSUPPORTED;
+  return connection->methods->reset(connection->context);
+}
+
 /* ---- Statements ------------------------------------------------------------------------------ */
 
 int edb_statement_close(edb_statement *statement) {

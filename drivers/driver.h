@@ -256,6 +256,7 @@ struct edb_methods {
   const edb_error *(*detail)(void *connection);
   int (*alive)(void *connection);                  /* 1 or 0, without a round trip */
   const edb_dialect *(*dialect)(void *connection); /* NULL: the driver's only one */
+  int (*reset)(void *connection);                  /* NULL: cannot be done */
 };
 
 /* ---- What a driver says of its server, as data --------------------------------------------- */
@@ -319,6 +320,9 @@ struct edb_dialect {
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
   ** SQL has: lower case, a blank between words, NULL-terminated; NULL: none. */
   const char *const *control;
+  /* What a statement that may change the session has somewhere, at a word's beginning, beside what it begins with:
+  ** lower case, NULL-terminated; NULL: nothing. Strings and comments count, since they may be run. */
+  const char *const *lasting;
   /* The type the catalog calls so; never NULL. Static storage. */
   const edb_type *(*type)(const char *name);
 };
@@ -502,6 +506,11 @@ const edb_error *edb_detail(const edb_connection *connection);
 
 /* Whether the connection still stands, as far as can be told without a round trip. */
 int edb_alive(const edb_connection *connection);
+
+/* Makes the session what it was when it was opened, whatever statements have changed of it: settings, the database,
+** temporary tables, locks. Statements stay usable. EDB_UNSUPPORTED where that cannot be done, EDB_BUSY while a
+** transaction is open. */
+int edb_reset(edb_connection *connection);
 
 #define EDB_PLACEHOLDER_TEXT 16
 

@@ -120,6 +120,8 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
+/* Variables, locks by name. */
+static const char *const lasting[] = {"@", "get_lock", "temporary", NULL};
 static const char *const control[] = {"xa",
                                       "lock",
                                       "unlock",
@@ -141,6 +143,7 @@ const edb_dialect my_dialect = {.quote = {'`', '`'},
                                 .max_parameters = 65535,
                                 .column_aliases = 0, /* MySQL since 8.0.19 alone */
                                 .control = control,
+                                .lasting = lasting,
                                 .type = type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */

@@ -92,6 +92,8 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
+static const char *const lasting[] = {
+    "set_config", "setseed", "pg_advisory", "pg_try_advisory", "temp", "dblink_connect", NULL};
 const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .placeholder = "$%d",
                                 .limit = " LIMIT %s",
@@ -99,6 +101,7 @@ const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                 .release = "RELEASE SAVEPOINT %s",
                                 .false_clause = "false",
+                                .lasting = lasting,
                                 .max_parameters = 65535,
                                 .column_aliases = 1,
                                 .type = type_called};

@@ -40,6 +40,14 @@ static int ready(ms_connection *c) {
   return EDB_FAILED;
 }
 
+static int reset(void *connection) {
+  ms_connection *c = connection;
+  const int rc = may_start(c);
+  if (rc != EDB_OK) return rc;
+  if (c->transaction) return edb_fail(&c->error, EDB_BUSY, "a transaction is open");
+  return ms_setup(c, 1);
+}
+
 static int cancel(void *connection) {
   ms_connection *c = connection;
   /* Whoever waits for the server looks at it in each slice, and does the rest. */
@@ -76,6 +84,7 @@ static int statement_close(void *statement) {
 /* What was changed. A procedure may keep its counts to itself (SET NOCOUNT ON). */
 static int count(ms_connection *c, int rc, int64_t *affected) {
   if (rc == EDB_OK) rc = ms_finish(c);
+  rc = ms_ended(c, rc);
   *affected = c->reply.affected;
   return rc;
 }
@@ -209,6 +218,7 @@ static const edb_methods methods = {
     .cancel = cancel,
     .detail = detail,
     .alive = alive,
+    .reset = reset,
 };
 
 /* Nothing has to be installed. */

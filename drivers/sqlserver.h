@@ -150,6 +150,7 @@ typedef struct ms_connection {
   unsigned route_port;
   char route[MS_NAME];  /* "": no routing */
   int statements;       /* open */
+  unsigned session;     /* counts its resets, which handles do not outlive */
   edb_buffer unprepare; /* handles of closed statements, as SQL */
   /* Of the request that is made: */
   tds_parameter *parameters;
@@ -160,6 +161,9 @@ typedef struct ms_connection {
 int ms_open(const edb_option *options, size_t n, const edb_host *host, void **connection,
             edb_error *error);
 int ms_close(void *connection);
+
+/* Makes the session as the rest wants it, and before, where it is not new, as it was after the login. */
+int ms_setup(ms_connection *c, int reset);
 
 /* Asks the host's browser service for the port of the target's instance (sqlserver_browser.c). */
 int ms_browse(ms_link *l, const ms_target *target, unsigned *port, edb_error *error);
@@ -191,6 +195,7 @@ typedef struct ms_request {
   const tds_parameter *parameters;
   size_t count;
   int32_t handle;
+  unsigned char reset; /* the session first (RESETCONNECTION) */
 } ms_request;
 
 /* Sends it. The reply is then to be read to its end. */
@@ -214,6 +219,10 @@ int ms_finish(ms_connection *c);
 
 /* As ms_finish, but only what is there already; EDB_BUSY where that was not all. */
 int ms_finish_quickly(ms_connection *c);
+
+/* What a request that ended so ends with: one that has left open a transaction of its own fails, and the connection is
+** given up, so that the server rolls back. */
+int ms_ended(ms_connection *c, int rc);
 
 /* Asks the server to stop, and reads what is left. The connection's error stays as it is. */
 void ms_stop(ms_connection *c);
@@ -245,6 +254,7 @@ struct ms_statement {
   char *sql;
   size_t n, placeholders;
   int32_t handle;           /* 0: none */
+  unsigned session;         /* c->session, when it was prepared */
   unsigned char ran;        /* it was run before: the next time it is prepared */
   unsigned char preparing;  /* its reply tells the handle */
   unsigned char unprepared; /* the handle would be lost: it is not prepared again */

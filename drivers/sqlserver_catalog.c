@@ -91,6 +91,8 @@ static const edb_type *type_called(const char *name) {
   return found ? found : &other;
 }
 
+/* A transaction that is left open is seen by its token. */
+static const char *const lasting[] = {"set", "use", "exec", "sp_", "#", "openrowset", NULL};
 static const char *const control[] = {"save tran", "save transaction", "set implicit_transactions",
                                       "set xact_abort", NULL};
 
@@ -106,6 +108,7 @@ const edb_dialect ms_dialect = {.quote = {'[', ']'},
                                 .max_parameters = 2097,
                                 .column_aliases = 1,
                                 .control = control,
+                                .lasting = lasting,
                                 .type = type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */

@@ -53,11 +53,24 @@ static void discard(ms_connection *c) {
 
 /* ---- Connecting ------------------------------------------------------------------------------------------- */
 
-/* The session as the rest wants it, whatever the server's configuration says. */
+/* The session as the rest wants it, whatever the server's configuration says. A reset leaves the isolation level as
+** it is ([MS-TDS] 2.2.3.1.2). */
 static const char setup[] =
-    "SET NOCOUNT OFF; SET IMPLICIT_TRANSACTIONS OFF; SET XACT_ABORT OFF; SET TEXTSIZE 2147483647;"
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET NOCOUNT OFF; SET IMPLICIT_TRANSACTIONS "
+    "OFF; SET XACT_ABORT OFF; SET TEXTSIZE 2147483647;"
     " SET ROWCOUNT 0; SET QUOTED_IDENTIFIER ON; SET ANSI_NULLS ON; SET ANSI_PADDING ON;"
     " SET ANSI_WARNINGS ON; SET ARITHABORT ON; SET CONCAT_NULL_YIELDS_NULL ON; SET DATEFORMAT ymd";
+
+int ms_setup(ms_connection *c, int reset) {
+  const ms_request request = {
+      .kind = MS_BATCH, .sql = setup, .n = sizeof setup - 1, .reset = reset != 0};
+  if (reset) {
+    c->session++;
+    c->unprepare.n = 0;
+    c->descriptor = 0;
+  }
+  return ms_run(c, &request);
+}
 
 static int connect_now(ms_connection *c, const ms_target *target, edb_error *error) {
   char host[MS_NAME];
@@ -101,7 +114,7 @@ int ms_open(const edb_option *options, size_t n, const edb_host *host, void **co
   if (rc == EDB_OK) {
     c->logged_in = 1;
     ms_link_keep_session(&c->link);
-    rc = ms_run_batch(c, setup);
+    rc = ms_setup(c, 0);
     if (rc != EDB_OK) *error = c->error;
   }
   c->link.end = 0;

@@ -199,6 +199,15 @@ int ms_finish(ms_connection *c) {
   return rc == EDB_DONE ? EDB_OK : rc;
 }
 
+int ms_ended(ms_connection *c, int rc) {
+  if (c->transaction || c->descriptor == 0 || ms_dead(c)) return rc;
+  ms_link_close(&c->link);
+  if (rc != EDB_OK) return rc;
+  edb_fail(&c->error, EDB_INVALID_QUERY,
+           "the statement left a transaction open, which is rolled back");
+  return EDB_INVALID_QUERY;
+}
+
 /* ---- Stopping ------------------------------------------------------------------------------------------------------ */
 
 int ms_finish_quickly(ms_connection *c) {

@@ -51,6 +51,7 @@ static void write_payload(ms_connection *c, tds_message *m, const ms_request *r)
 static int write_message(ms_connection *c, tds_message *m, const ms_request *r) {
   for (;;) {
     tds_message_begin(m, packet_types[r->kind], c->packet_size, c->request, c->request_size);
+    if (r->reset) tds_message_reset(m, TDS_RESET);
     write_payload(c, m, r);
     tds_message_end(m);
     if (m->refused) return edb_fail(&c->error, EDB_INVALID_QUERY, "%s", m->refused);

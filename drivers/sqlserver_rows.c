@@ -104,9 +104,8 @@ int ms_rows_next_borrowed(void *rows, const edb_value **values) {
       return EDB_ROW;
     }
     c->rows.done = 1;
-    if (rc != EDB_ROW) return rc;
     /* A second result: one reader gives one. */
-    const int end = ms_finish(c);
+    const int end = ms_ended(c, rc == EDB_ROW ? ms_finish(c) : rc == EDB_DONE ? EDB_OK : rc);
     return end == EDB_OK ? EDB_DONE : end;
   }
   return EDB_DONE;
@@ -133,6 +132,7 @@ int ms_rows_close(void *rows) {
       rc = EDB_OK;
     }
   }
+  if (!c->rows.done) rc = ms_ended(c, rc);
   if (c->rows.statement) ms_statement_ended(c->rows.statement);
   shrink(c);
   c->rows.open = 0;

@@ -177,15 +177,18 @@ int ms_start(ms_connection *c, const char *sql, const edb_parameter *parameters,
   if (rc == EDB_OK && n > 0) {
     choose_types(c, n);
     rc = rewrite(c, sql, length, n);
-    request =
-        (ms_request){MS_EXECUTE_SQL, c->sql.p, c->sql.n, c->parameters, sent_parameters(c, n), 0};
+    request = (ms_request){.kind = MS_EXECUTE_SQL,
+                           .sql = c->sql.p,
+                           .n = c->sql.n,
+                           .parameters = c->parameters,
+                           .count = sent_parameters(c, n)};
   }
   return rc == EDB_OK ? start(c, &request) : rc;
 }
 
 static void drop_handle(ms_statement *s) {
   char text[40];
-  if (s->handle && !ms_dead(s->connection)) {
+  if (s->handle && s->session == s->connection->session && !ms_dead(s->connection)) {
     snprintf(text, sizeof text, "EXEC sp_unprepare %d;", (int)s->handle);
     edb_buffer_text(&s->connection->unprepare, text);
   }
@@ -202,6 +205,8 @@ static void keep_declared(ms_statement *s) {
 static int choose(ms_statement *s, ms_request *request) {
   ms_connection *c = s->connection;
   const size_t n = s->placeholders;
+  if (s->session != c->session) s->handle = 0;
+  s->session = c->session;
   if (s->handle && reuse_types(c, s->declared, n)) {
     *request = (ms_request){.kind = MS_EXECUTE, .handle = s->handle};
   } else {
@@ -215,8 +220,8 @@ static int choose(ms_statement *s, ms_request *request) {
     keep_declared(s);
     const int rc = rewrite(c, s->sql, s->n, n);
     if (rc != EDB_OK) return rc;
-    *request =
-        (ms_request){again ? MS_PREPARE_EXECUTE : MS_EXECUTE_SQL, c->sql.p, c->sql.n, NULL, 0, 0};
+    *request = (ms_request){
+        .kind = again ? MS_PREPARE_EXECUTE : MS_EXECUTE_SQL, .sql = c->sql.p, .n = c->sql.n};
   }
   request->count = sent_parameters(c, n);
   request->parameters = c->parameters;

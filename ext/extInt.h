@@ -66,7 +66,8 @@ struct Link {
   Link *next;
   Server *server;
   int generation;
-  int idled; /* 1: it has waited, and no command since then was answered */
+  int idled;   /* 1: it has waited, and no command since then was answered */
+  int touched; /* 1: a statement may have changed the session */
   edb_connection connection;
   struct Kept {
     char *sql;

@@ -146,14 +146,17 @@ int link_acquire(Server *server, Link **out, char **message) {
   return link_open(server, out, message);
 }
 
+/* What was changed of a session is undone before the next one has it. */
 void link_release(Link *link) {
   Server *server = link->server;
   int idle = 0;
   for (Link *other = server->idle; other; other = other->next) idle++;
-  if (server->removed || link->generation != server->generation || idle >= IDLE_LINKS) {
+  if (server->removed || link->generation != server->generation || idle >= IDLE_LINKS ||
+      (link->touched && edb_reset(&link->connection) != EDB_OK)) {
     link_close(link);
     return;
   }
+  link->touched = 0;
   link->next = server->idle;
   server->idle = link;
 }
@@ -234,6 +237,8 @@ static const char *statement_start(const char *sql) {
   }
 }
 
+static int is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 /* Whether the statement starts with the words, whatever blanks are between them. */
 static int starts_with(const char *sql, const char *words) {
   for (; *words; words++) {
@@ -244,7 +249,7 @@ static int starts_with(const char *sql, const char *words) {
       return 0;
     }
   }
-  return !isalnum((unsigned char)*sql) && *sql != '_';
+  return !is_word(*sql);
 }
 
 static int starts_with_any(const char *sql, const char *const *words) {
@@ -256,18 +261,33 @@ int is_transaction_control(const Server *server, const char *sql) {
   static const char *const words[] = {"begin",     "start",   "commit", "end", "rollback",
                                       "savepoint", "release", "abort",  NULL};
   sql = statement_start(sql);
+  if (starts_with(sql, "begin try")) return 0;
   return starts_with_any(sql, words) || starts_with_any(sql, server->driver->dialect->control);
 }
 
+/* Whether one of the words begins somewhere in the statement. */
+static int has_any(const char *sql, const char *const *words) {
+  for (; words && *words; words++) {
+    const size_t n = strlen(*words);
+    for (const char *p = sql; *p; p++) {
+      if (sqlite3_strnicmp(p, *words, (int)n) == 0 && (p == sql || !is_word(p[-1]))) return 1;
+    }
+  }
+  return 0;
+}
+
 /* What edb_config says holds for the statement that starts now. What SET and USE change would last as long as
-** the link, and so would what a procedure, a block or a statement in a string does of that kind: it is not used
-** again. */
-static void link_starts(Link *link, const char *sql) {
+** the link, and so would what a procedure, a block or a statement in a string does of that kind. its_own: the
+** statement is edb's, not its user's. */
+static void link_starts(Link *link, const char *sql, int its_own) {
   static const char *const lasting[] = {
       "set",    "use",  "call", "execute", "prepare", "do",      "if",     "case",  "for", "while",
       "repeat", "loop", "lock", "load",    "handler", "declare", "listen", "reset", NULL};
   Server *server = link->server;
-  if (starts_with_any(statement_start(sql), lasting)) link->generation = -1;
+  if (!its_own && (starts_with_any(statement_start(sql), lasting) ||
+                   has_any(sql, server->driver->dialect->lasting))) {
+    link->touched = 1;
+  }
   server->host.timeout_ms = server->edb->host.timeout_ms;
   if (server->edb->log_statements) edb_log(server->edb, server->name, sql, strlen(sql));
 }
@@ -284,7 +304,7 @@ int link_query(Link **link, const char *sql, double expected, const edb_paramete
   for (;;) {
     struct Kept *kept = NULL;
     int reused = 0;
-    link_starts(*link, sql);
+    link_starts(*link, sql, repeat == REPEAT_ONCE);
     int rc = link_prepare(*link, sql, expected, &kept, &reused);
     if (rc == EDB_OK) rc = edb_statement_query(&kept->statement, parameters, n, rows);
     if (rc == EDB_OK) {
@@ -321,7 +341,7 @@ int link_execute(Link *link, const char *sql, const edb_parameter *parameters, s
                  sqlite3_int64 *affected, char **message) {
   int64_t count = 0;
   if (is_transaction_control(link->server, sql)) return transaction_refused(link->server, message);
-  link_starts(link, sql);
+  link_starts(link, sql, 0);
   int rc = edb_execute(&link->connection, sql, parameters, n, &count);
   *affected = count;
   return rc == EDB_OK ? SQLITE_OK : link_fail(link, rc, message);

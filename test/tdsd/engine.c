@@ -106,11 +106,7 @@ bool engine_open(Session *s, const char *database, SqlError *error) {
       error);
 }
 
-void engine_close(Session *s) {
-  if (s->db != NULL) sqlite3_close(s->db);
-  s->db = NULL;
-  free(s->bulk);
-  s->bulk = NULL;
+static void forget_handles(Session *s) {
   while (s->handles != NULL) {
     Handle *next = s->handles->next;
     free(s->handles->sql);
@@ -118,6 +114,14 @@ void engine_close(Session *s) {
     free(s->handles);
     s->handles = next;
   }
+}
+
+void engine_close(Session *s) {
+  if (s->db != NULL) sqlite3_close(s->db);
+  s->db = NULL;
+  free(s->bulk);
+  s->bulk = NULL;
+  forget_handles(s);
 }
 
 bool engine_exec(Session *s, const char *sql, SqlError *error) {
@@ -330,8 +334,17 @@ bool tran_save(Session *s, const char *name, SqlError *error) {
 void tran_reset(Session *s) {
   if (s->begun) run_quietly(s, "ROLLBACK");
   if (s->trancount > 0) end_transaction(s, 10);
-  run_quietly(s, "DELETE FROM temp.tdsd_object; DELETE FROM temp.tdsd_column");
+}
+
+void session_reset(Session *s, bool keep) {
+  SqlError ignored;
+  char old[129];
   s->xact_abort = s->nocount = s->identity_insert = s->implicit = false;
-  s->isolation = 2;
   s->lock_timeout = -1;
+  if (keep) return;
+  tran_reset(s);
+  forget_handles(s);
+  memcpy(old, s->database, sizeof old);
+  (void)engine_open(s, s->login_database, &ignored);
+  if (strcmp(old, s->database) != 0) token_env_text(s->c, 1, s->database, old);
 }

@@ -257,6 +257,7 @@ static void accept_login(Conn *c, const Login *l, bool routed) {
   char size[16], old[16], text[300];
   unsigned agreed = agree_size(c, l->packet_size);
   Session *s = c->s;
+  memcpy(s->login_database, s->database, sizeof s->login_database);
   token_env_text(c, 1, s->database, "master");
   snprintf(text, sizeof text, "Changed database context to '%s'.", s->database);
   token_info(c, 5701, 0, 2, text);

@@ -168,7 +168,7 @@ static int32_t unprepare(Session *s, Var *vars, int nesting) {
 
 static int32_t reset_connection(Session *s, Var *vars, int nesting) {
   (void)vars, (void)nesting;
-  tran_reset(s);
+  session_reset(s, false);
   return 0;
 }
 

@@ -252,7 +252,7 @@ static void finish(Conn *c, bool interrupted) {
 static void reset(Conn *c, unsigned status) {
   Session *s = c->s;
   if (!(status & 0x18)) return;
-  if (status & 8) tran_reset(s);
+  session_reset(s, !(status & 8));
   token_env(c, 18, NULL, 0, NULL, 0);
 }
 

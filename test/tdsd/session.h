@@ -26,7 +26,7 @@ typedef struct Handle {
 typedef struct Session {
   Conn *c;
   sqlite3 *db;
-  char database[129];
+  char database[129], login_database[129];
   int trancount;
   uint64_t descriptor; /* of the transaction; 0 = none */
   bool begun;          /* SQLite has a transaction too */
@@ -61,7 +61,9 @@ bool tran_begin(Session *s, SqlError *error);
 bool tran_commit(Session *s, SqlError *error);
 bool tran_rollback(Session *s, const char *name, SqlError *error); /* NULL = all */
 bool tran_save(Session *s, const char *name, SqlError *error);
-void tran_reset(Session *s);
+void tran_reset(Session *s); /* rolls back, whatever there is */
+/* As after a login, but for the isolation level ([MS-TDS] 2.2.3.1.2); keep: with its transaction and tables. */
+void session_reset(Session *s, bool keep);
 
 /* function.c: T-SQL's functions and collations in SQLite */
 void function_register(Session *s);
