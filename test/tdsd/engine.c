@@ -344,6 +344,7 @@ void session_reset(Session *s, bool keep) {
   if (keep) return;
   tran_reset(s);
   forget_handles(s);
+  s->next_handle = 0; /* so that an old one may name another statement */
   memcpy(old, s->database, sizeof old);
   (void)engine_open(s, s->login_database, &ignored);
   if (strcmp(old, s->database) != 0) token_env_text(s->c, 1, s->database, old);
