@@ -196,9 +196,11 @@ typedef struct edb_transaction_spec {
   int snapshot; /* 1: from its first read on, all reads see one state of the database */
   int readonly; /* 1: the server refuses writes */
   /* Not NULL: it can be prepared (two-phase commit) under this global name, which is unique at the server:
-  ** 1–63 of letters, digits, '_', '-' and '.'. */
+  ** 1 to EDB_TWO_PHASE_NAME of letters, digits, '_', '-' and '.'. */
   const char *two_phase;
 } edb_transaction_spec;
+
+#define EDB_TWO_PHASE_NAME 63
 
 /* What a load fills. Names as the catalog has them, not quoted; types as dialect->type answers for them. All of
 ** it lives until the load has ended. */
@@ -315,6 +317,7 @@ struct edb_dialect {
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
   int bare_alias;           /* 1: no AS before a table's alias: FROM (SELECT …) t */
+  const char *no_two_phase; /* why no transaction can be prepared here; NULL: one can */
   /* Statements with %s = a name of letters, digits and '_'; NULL: there is none (release: it needs none). */
   const char *savepoint, *rollback_to, *release;
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
@@ -463,15 +466,19 @@ int edb_transaction_execute(edb_transaction *transaction, const char *sql,
 int edb_transaction_query(edb_transaction *transaction, const char *sql,
                           const edb_parameter *parameters, size_t n, edb_rows *rows);
 /* Commit of a transaction that the server has doomed is an error and a rollback. EDB_BUSY leaves
-** the transaction as it was; after any other answer it is over. */
+** the transaction as it was; after any other answer it is over. Where the connection was lost after the commit was
+** sent, nobody knows what came of it, and the error's hint says so (EDB_OUTCOME_UNKNOWN). */
 int edb_transaction_commit(edb_transaction *transaction);
+#define EDB_OUTCOME_UNKNOWN "whether the transaction was committed is not known"
 int edb_transaction_rollback(edb_transaction *transaction);
 
 /* Two-phase commit. prepare makes the transaction outlive its connection and any crash, until resolve
-** commits it or rolls it back under the name it began with. After an error of prepare it is rolled back. Until it is
-** resolved, a connection that has prepared may answer EDB_BUSY to everything but resolve and close; any connection of
-** the same user can resolve it after that one is closed. EDB_UNSUPPORTED where the server has no such thing.
-** resolve: EDB_INVALID_QUERY where the server knows no prepared transaction of that name. */
+** commits it or rolls it back under the name it began with. After an error of prepare it is rolled back, but where the
+** connection was lost meanwhile: then it may come to be prepared. Until it is resolved, a connection that has prepared
+** may answer EDB_BUSY to everything but resolve and close; any connection of the same user can resolve it after that one
+** is closed. EDB_UNSUPPORTED where the server has no such thing (dialect->no_two_phase says why).
+** resolve: EDB_INVALID_QUERY where the server knows no prepared transaction of that name, or one that a connection
+** still holds; no other error is answered so. */
 int edb_begin_with(edb_connection *connection, const edb_transaction_spec *spec,
                    edb_transaction *transaction);
 int edb_transaction_prepare(edb_transaction *transaction);

@@ -25,6 +25,12 @@ void edb_fail_hint(edb_error *error, const char *format, ...) EDB_PRINTF(2, 3);
 /* EDB_UNSUPPORTED of a transaction that asks for more than to begin. */
 int edb_spec_plain(const edb_transaction_spec *spec, edb_error *error);
 
+/* Whether that is a name for two-phase commit: EDB_OK, or EDB_INVALID_QUERY. */
+int edb_two_phase_check(const char *name, edb_error *error);
+
+/* After a commit that was sent and not answered: its outcome is unknown. */
+void edb_fail_unknown(edb_error *error);
+
 /* Copies text to a sized buffer as above: one line, never half a character. */
 void edb_copy_line(char *out, size_t size, const char *text, size_t n);
 

@@ -66,6 +66,15 @@ int edb_spec_plain(const edb_transaction_spec *spec, edb_error *error) {
                                    : "read-only");
 }
 
+int edb_two_phase_check(const char *name, edb_error *error) {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  size_t n = strlen(name);
+  if (n > 0 && n <= EDB_TWO_PHASE_NAME && strspn(name, allowed) == n) return EDB_OK;
+  return edb_fail(error, EDB_INVALID_QUERY, "that is no name for a prepared transaction");
+}
+
+void edb_fail_unknown(edb_error *error) { edb_fail_hint(error, "%s", EDB_OUTCOME_UNKNOWN); }
+
 void edb_fail_hint(edb_error *error, const char *format, ...) {
   va_list arguments;
   if (!error) return;

@@ -260,6 +260,7 @@ static const edb_methods methods = {.version = 1,
 static const edb_dialect dialect = {.quote = {'"', '"'},
                                     .placeholder = "?",
                                     .limit = " LIMIT %s",
+                                    .no_two_phase = "rows in memory outlive no crash",
                                     .false_clause = "0",
                                     .max_parameters = MEMORY_COLUMNS,
                                     .type = any_type};

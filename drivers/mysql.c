@@ -7,7 +7,7 @@
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended is not written on. The rest, in
 ** reading order: mysql_library.c and _layout.c (the client library), _connect.c, _proof.c, _wait.c, _thread.c, _error.c,
 ** _statement.c, _bind.c (parameters), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
-** text protocol); _catalog.c (SQL).
+** text protocol); _two_phase.c (XA); _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection with its options, which a second connection needs to
 ** stop what the first one does (wiped at the end); a buffer that grows to the largest statement of the text
@@ -26,8 +26,7 @@ static int busy(my_connection *c) {
   return edb_fail(&c->error, EDB_BUSY, "a reader is open on this connection");
 }
 
-/* Whether a command can start. */
-static int ready(my_connection *c) {
+int my_ready(my_connection *c) {
   if (c->rows.open) return busy(c);
   my_wait_for(c);
   if (c->stop != MY_STOP_NONE || c->killed) my_after_stop(c);
@@ -35,6 +34,12 @@ static int ready(my_connection *c) {
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
   if (c->error.code != EDB_OK) edb_fail(&c->error, EDB_OK, "%s", "");
   return EDB_OK;
+}
+
+static int ready(my_connection *c) {
+  int rc = my_ready(c);
+  if (rc != EDB_OK || !c->prepared) return rc;
+  return edb_fail(&c->error, EDB_BUSY, "the connection's prepared transaction is not resolved yet");
 }
 
 /* Whether a statement can: what follows a lost transaction would commit by itself. */
@@ -159,12 +164,13 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   my_connection *c = connection;
   int rc = ready(c);
-  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
+  const edb_transaction_spec kind = {spec->snapshot, spec->readonly, NULL};
+  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");
   }
-  rc = my_run(c, "START TRANSACTION");
+  rc = spec->two_phase ? my_two_phase_begin(c, spec->two_phase) : my_run(c, "START TRANSACTION");
   if (rc != EDB_OK) return rc;
   c->transaction = 1;
   c->doomed = c->committed = 0;
@@ -182,6 +188,16 @@ static int transaction_query(void *transaction, const char *sql, const edb_param
   return query(transaction, sql, parameters, n, rows);
 }
 
+static int commit_now(my_connection *c) {
+  int rc = c->two_phase[0] ? my_two_phase_commit(c) : my_run(c, "COMMIT");
+  if (rc != EDB_OK && c->dead) edb_fail_unknown(&c->error);
+  return rc;
+}
+
+static int rollback_now(my_connection *c) {
+  return c->two_phase[0] ? my_two_phase_rollback(c) : my_run(c, "ROLLBACK");
+}
+
 /* COMMIT or ROLLBACK. Whatever comes of it, the transaction is over: a connection on which that cannot be
 ** reached is given up, and the server rolls back. */
 static int end(my_connection *c, int commit) {
@@ -190,7 +206,7 @@ static int end(my_connection *c, int commit) {
   c->transaction = c->doomed = c->committed = 0;
   int rc = ready(c);
   if (rc != EDB_OK) return rc;
-  rc = my_run(c, commit && !doomed ? "COMMIT" : "ROLLBACK");
+  rc = commit && !doomed ? commit_now(c) : rollback_now(c);
   if (rc == EDB_OK && commit && doomed) {
     return edb_fail(&c->error, EDB_FAILED, "the transaction had failed and was rolled back");
   }
@@ -201,7 +217,7 @@ static int end(my_connection *c, int commit) {
   }
   if (rc != EDB_OK && !c->dead) {
     edb_error why = c->error;
-    if (ready(c) != EDB_OK || my_run(c, "ROLLBACK") != EDB_OK) c->dead = 1;
+    if (ready(c) != EDB_OK || rollback_now(c) != EDB_OK) c->dead = 1;
     c->error = why;
   }
   return rc;
@@ -249,6 +265,8 @@ static const edb_methods methods = {
     .load_row = edb_inserts_row,
     .load_end = edb_inserts_end,
     .load_abort = edb_inserts_abort,
+    .transaction_prepare = my_two_phase_prepare,
+    .resolve = my_two_phase_resolve,
     .cancel = cancel,
     .detail = detail,
     .alive = my_alive,

@@ -328,9 +328,12 @@ struct my_connection {
   unsigned char transaction; /* a handle of one is open */
   unsigned char doomed;      /* the server has rolled it back */
   unsigned char committed;   /* a part of it was committed by a statement in it */
-  int statements;            /* open */
-  uint64_t max_packet;       /* the server's; 0: not asked yet */
-  edb_buffer sql;            /* text protocol: the rendered statement */
+  unsigned char prepared;    /* one is prepared: nothing else goes until it is resolved */
+  char two_phase[EDB_TWO_PHASE_NAME +
+                 1];   /* the name of the XA transaction that is open or prepared, or "" */
+  int statements;      /* open */
+  uint64_t max_packet; /* the server's; 0: not asked yet */
+  edb_buffer sql;      /* text protocol: the rendered statement */
   my_rows rows;
 };
 
@@ -484,6 +487,19 @@ int my_rows_start(my_statement *s, const edb_parameter *parameters, size_t n, in
 int my_rows_columns(void *rows, const edb_column **columns, size_t *n);
 int my_rows_next_borrowed(void *rows, const edb_value **values);
 int my_rows_close(void *rows);
+
+/* ---- Transactions (mysql.c, mysql_two_phase.c) -------------------------------------------------------- */
+
+/* Whether a command can start, whatever is prepared. */
+int my_ready(my_connection *c);
+
+/* The XA transactions, for transactions that began with a name. begin, commit and rollback are the SQL between
+** the checks that all transactions have in common. */
+int my_two_phase_begin(my_connection *c, const char *name);
+int my_two_phase_commit(my_connection *c);
+int my_two_phase_rollback(my_connection *c);
+int my_two_phase_prepare(void *transaction);
+int my_two_phase_resolve(void *connection, const char *name, int commit);
 
 /* ---- How MySQL writes SQL (mysql_catalog.c) -------------------------------------------------------- */
 

@@ -6,7 +6,8 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED. The rest, in reading order: postgresql_library.c (libpq), _connect.c
 ** (options, waiting, stopping, errors), _statement.c (preparing, describing), _encode.c (parameters), _rows.c
-** (the reader), _load.c (COPY to the server), _value.c and _text.c (values), _catalog.c (SQL).
+** (the reader), _load.c (COPY to the server), _value.c and _text.c (values), _two_phase.c (prepared transactions),
+** _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection; a buffer that grows to the largest parameters; one
 ** that grows to the largest row of rendered values; for each statement its SQL, columns and parameters. libpq
@@ -23,8 +24,7 @@ static int busy(pg_connection *c) {
                   c->loading ? "load" : "reader");
 }
 
-/* Whether a command can start. */
-static int ready(pg_connection *c) {
+int pg_ready(pg_connection *c) {
   if (c->rows.open || c->loading) return busy(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
@@ -46,7 +46,7 @@ static const edb_error *detail(void *connection) { return &((pg_connection *)con
 static int prepare(void *connection, const char *sql, double expected, void **statement) {
   pg_connection *c = connection;
   pg_statement *s;
-  int rc = ready(c);
+  int rc = pg_ready(c);
   if (rc == EDB_OK) rc = pg_statement_new(c, sql, expected, 1, &s);
   if (rc == EDB_OK) *statement = s;
   return rc;
@@ -71,14 +71,14 @@ static int run(pg_statement *s, const edb_parameter *parameters, size_t n, int64
 static int statement_execute(void *statement, const edb_parameter *parameters, size_t n,
                              int64_t *affected) {
   pg_statement *s = statement;
-  int rc = ready(s->connection);
+  int rc = pg_ready(s->connection);
   return rc == EDB_OK ? run(s, parameters, n, affected) : rc;
 }
 
 static int statement_query(void *statement, const edb_parameter *parameters, size_t n,
                            void **rows) {
   pg_statement *s = statement;
-  int rc = ready(s->connection);
+  int rc = pg_ready(s->connection);
   return rc == EDB_OK ? pg_rows_start(s, parameters, n, 0, rows) : rc;
 }
 
@@ -86,7 +86,7 @@ static int execute(void *connection, const char *sql, const edb_parameter *param
                    int64_t *affected) {
   pg_connection *c = connection;
   pg_statement *s;
-  int rc = ready(c);
+  int rc = pg_ready(c);
   if (rc != EDB_OK) return rc;
   if (n == 0) {
     c->unnamed++;
@@ -106,7 +106,7 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
                  void **rows) {
   pg_connection *c = connection;
   pg_statement *s;
-  int rc = ready(c);
+  int rc = pg_ready(c);
   if (rc == EDB_OK) rc = pg_statement_new(c, sql, 0, 0, &s);
   if (rc != EDB_OK) return rc;
   rc = pg_rows_start(s, parameters, n, 1, rows);
@@ -118,13 +118,15 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
 
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   pg_connection *c = connection;
-  int rc = ready(c);
-  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
+  int rc = pg_ready(c);
+  const edb_transaction_spec kind = {spec->snapshot, spec->readonly, NULL};
+  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");
   }
-  rc = pg_run(c, "BEGIN", NULL);
+  rc = pg_two_phase_begin(c, spec->two_phase);
+  if (rc == EDB_OK) rc = pg_run(c, "BEGIN", NULL);
   if (rc != EDB_OK) return rc;
   c->transaction = 1;
   *transaction = c;
@@ -141,17 +143,17 @@ static int transaction_query(void *transaction, const char *sql, const edb_param
   return query(transaction, sql, parameters, n, rows);
 }
 
-/* COMMIT or ROLLBACK. Whatever comes of it, the transaction is over: a connection on which that cannot be
-** reached is given up, and the server rolls back. */
-static int end(pg_connection *c, const char *sql) {
+/* Whatever comes of it, the transaction is over: a connection on which that cannot be reached is given up, and the
+** server rolls back. */
+int pg_end(pg_connection *c, const char *sql, const char *tag) {
   PGresult *result = NULL;
   if (c->rows.open || c->loading) return busy(c);
   c->transaction = 0;
-  int rc = ready(c);
+  int rc = pg_ready(c);
   if (rc != EDB_OK) return rc;
   rc = pg_run(c, sql, &result);
   if (result) {
-    if (strcmp(sql, "COMMIT") == 0 && strcmp(pq.cmdStatus(result), "COMMIT") != 0) {
+    if (tag && strcmp(pq.cmdStatus(result), tag) != 0) {
       rc = edb_fail(&c->error, EDB_FAILED, "the transaction had failed and was rolled back");
     }
     pq.clear(result);
@@ -164,15 +166,21 @@ static int end(pg_connection *c, const char *sql) {
   return rc;
 }
 
-static int transaction_commit(void *transaction) { return end(transaction, "COMMIT"); }
+static int transaction_commit(void *transaction) {
+  pg_connection *c = transaction;
+  int gone = c->dead;
+  int rc = pg_end(c, "COMMIT", "COMMIT");
+  if (rc != EDB_OK && c->dead && !gone) edb_fail_unknown(&c->error);
+  return rc;
+}
 
-static int transaction_rollback(void *transaction) { return end(transaction, "ROLLBACK"); }
+static int transaction_rollback(void *transaction) { return pg_end(transaction, "ROLLBACK", NULL); }
 
 /* ---- Loads ------------------------------------------------------------------------------------------- */
 
 static int load(void *connection, const edb_load_spec *spec, void **out) {
   pg_connection *c = connection;
-  int rc = ready(c);
+  int rc = pg_ready(c);
   return rc == EDB_OK ? pg_load_begin(c, spec, out) : rc;
 }
 
@@ -200,6 +208,8 @@ static const edb_methods methods = {
     .load_row = pg_load_row,
     .load_end = pg_load_end,
     .load_abort = pg_load_abort,
+    .transaction_prepare = pg_two_phase_prepare,
+    .resolve = pg_two_phase_resolve,
     .cancel = cancel,
     .detail = detail,
     .alive = pg_alive,

@@ -233,6 +233,9 @@ typedef struct pg_connection {
   pg_fetch fetch;
   unsigned char dead;        /* the connection is gone */
   unsigned char transaction; /* a handle of one is open */
+  unsigned char
+      prepares; /* the server has room for prepared transactions; 0: it was not asked yet */
+  char two_phase[EDB_TWO_PHASE_NAME + 1]; /* what the transaction is to be prepared as, or "" */
   unsigned char copy_works, copy_refused;
   unsigned char pipeline; /* results end at PGRES_PIPELINE_SYNC */
   int statements;         /* open */
@@ -385,6 +388,19 @@ int pg_load_begin(pg_connection *c, const edb_load_spec *spec, void **load);
 int pg_load_row(void *load, const edb_value *values);
 int pg_load_end(void *load);
 int pg_load_abort(void *load);
+
+/* ---- Transactions (postgresql.c, postgresql_two_phase.c) ---------------------------------------- */
+
+/* Whether a command can start. */
+int pg_ready(pg_connection *c);
+
+/* Ends the transaction by sql, which the server answers with the tag unless it rolls back (NULL: it shall). */
+int pg_end(pg_connection *c, const char *sql, const char *tag);
+
+/* Whether one can be prepared under the name here, which is then kept. */
+int pg_two_phase_begin(pg_connection *c, const char *name);
+int pg_two_phase_prepare(void *transaction);
+int pg_two_phase_resolve(void *connection, const char *name, int commit);
 
 /* ---- How PostgreSQL writes SQL (postgresql_catalog.c) ------------------------------------------ */
 

@@ -194,5 +194,10 @@ static const char columns[] =
 #define TABLE_CTID "tableoid::int8::text || ctid::text"
 static const char *const identities[] = {CTID, TABLE_CTID, NULL};
 
-const edb_catalog pg_catalog = {
-    .tables = tables, .relation = relation, .columns = columns, .identities = identities};
+const edb_catalog pg_catalog = {.tables = tables,
+                                .relation = relation,
+                                .columns = columns,
+                                .identities = identities,
+                                /* Those of other databases cannot be resolved from this one. */
+                                .in_doubt = "SELECT gid FROM pg_catalog.pg_prepared_xacts WHERE "
+                                            "database = pg_catalog.current_database()"};

@@ -181,6 +181,7 @@ static int end(ms_connection *c, ms_kind kind) {
     rc = edb_fail(&c->error, EDB_FAILED, "the transaction had failed and was rolled back");
   } else if (c->descriptor) {
     rc = run(c, kind);
+    if (rc != EDB_OK && kind == MS_COMMIT && ms_dead(c)) edb_fail_unknown(&c->error);
   }
   if (c->descriptor && !ms_dead(c)) {
     const edb_error why = c->error;

@@ -98,18 +98,20 @@ static const char *const control[] = {"save tran", "save transaction", "set impl
 
 /* Of the 2,100 parameters of a call, three are the statement, its declarations and its handle. A row limit has to
 ** come behind an order, even if it is none. */
-const edb_dialect ms_dialect = {.quote = {'[', ']'},
-                                .placeholder = "?",
-                                .limit =
-                                    " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
-                                .savepoint = "SAVE TRANSACTION %s",
-                                .rollback_to = "ROLLBACK TRANSACTION %s",
-                                .false_clause = "1=0",
-                                .max_parameters = 2097,
-                                .column_aliases = 1,
-                                .control = control,
-                                .lasting = lasting,
-                                .type = type_called};
+const edb_dialect ms_dialect = {
+    .quote = {'[', ']'},
+    .placeholder = "?",
+    .no_two_phase = "SQL Server prepares transactions for a distributed transaction "
+                    "coordinator (MSDTC) alone, which edb is not",
+    .limit = " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+    .savepoint = "SAVE TRANSACTION %s",
+    .rollback_to = "ROLLBACK TRANSACTION %s",
+    .false_clause = "1=0",
+    .max_parameters = 2097,
+    .column_aliases = 1,
+    .control = control,
+    .lasting = lasting,
+    .type = type_called};
 
 /* ---- The catalog -------------------------------------------------------------------------------- */
 
