@@ -8,7 +8,6 @@
 void sql_begin(Sql *sql, const edb_dialect *dialect) {
   memset(sql, 0, sizeof *sql);
   sql->dialect = dialect;
-  sql->text = sqlite3_str_new(NULL);
 }
 
 void sql_clear(Sql *sql) {
@@ -43,15 +42,19 @@ void sql_own(Sql *sql, void *memory) {
   sql->owned[sql->owned_count++] = memory;
 }
 
-void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
+static int add_parameter(Sql *sql, const edb_value *value) {
   edb_parameter *grown = room(sql, sql->parameters, sql->count, &sql->size, sizeof(edb_parameter));
-  placeholder[0] = 0;
-  if (grown == NULL) return;
+  if (grown == NULL) return 0;
   sql->parameters = grown;
   sql->parameters[sql->count].name = NULL;
   sql->parameters[sql->count].value = *value;
   sql->count++;
-  edb_placeholder(sql->dialect, sql->count, placeholder);
+  return 1;
+}
+
+void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
+  placeholder[0] = 0;
+  if (add_parameter(sql, value)) edb_placeholder(sql->dialect, sql->count, placeholder);
 }
 
 void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name) {
@@ -176,6 +179,7 @@ static Shipped deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values)
 Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values) {
   char *relation = deparse_relation(d);
   Shipped shipped = SHIP_SENT;
+  sql->text = sqlite3_str_new(NULL);
   if (relation == NULL) sql->rc = SQLITE_NOMEM;
   if (plan->count_only && plan->limit < 0) {
     sqlite3_str_appendf(sql->text, "SELECT count(*) FROM %s", relation);
@@ -193,4 +197,45 @@ Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_
   sqlite3_free(relation);
   if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;
   return sql->rc == SQLITE_OK ? shipped : SHIP_FAIL;
+}
+
+/* ---- What was written before ---------------------------------------------------------------------- */
+
+/* The forms of the values, with their parameters; 0 where the SQL depends on more than them. */
+static int take_forms(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values,
+                      int *forms) {
+  if (plan->limit >= 0) return 0;
+  for (int i = 0; i < plan->count; i++) {
+    const Term *term = &plan->terms[i];
+    edb_value parameter;
+    if (values == NULL || term->argument < 0) return 0;
+    forms[i] = ship_form(d, term, values[term->argument], &parameter);
+    if (forms[i] == SHIP_OWN) return 0;
+    if (forms[i] != 0 && !add_parameter(sql, &parameter)) return 0;
+  }
+  return 1;
+}
+
+static int same_forms(const Plan *plan, const int *forms) {
+  for (int i = 0; i < plan->count; i++) {
+    if (plan->terms[i].form != forms[i]) return 0;
+  }
+  return plan->written != NULL;
+}
+
+Shipped deparse_plan(Sql *sql, const Definition *d, Plan *plan, sqlite3_value **values) {
+  enum { MOST = 8 };
+  int forms[MOST];
+  int known = plan->count <= MOST && take_forms(sql, d, plan, values, forms);
+  sql->written = plan->written;
+  if (sql->rc != SQLITE_OK) return SHIP_FAIL;
+  if (known && same_forms(plan, forms)) return SHIP_SENT;
+  sql->count = 0;
+  Shipped shipped = deparse_select(sql, d, plan, values);
+  sql->written = sqlite3_str_value(sql->text);
+  if (!known || shipped != SHIP_SENT) return shipped;
+  sqlite3_free(plan->written);
+  plan->written = sqlite3_mprintf("%s", sql->written);
+  for (int i = 0; i < plan->count; i++) plan->terms[i].form = forms[i];
+  return SHIP_SENT;
 }

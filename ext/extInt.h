@@ -254,6 +254,7 @@ struct Term {
   unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
   unsigned char in; /* EQ against each value of a list */
   int argument;     /* of xFilter, from 0; -1: it has none */
+  int form;         /* of ship_form, in the plan's `written` */
 };
 
 struct Plan {
@@ -269,6 +270,8 @@ struct Plan {
   int limit;   /* argument of xFilter with LIMIT, -1: none */
   int offset;  /* likewise */
   double rows; /* estimate */
+  char *
+      written; /* the SQL as it was sent with values of the terms' forms; NULL: not yet, or it depends on more */
 };
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
@@ -289,6 +292,7 @@ int outer_join_possible(sqlite3 *db);
 typedef struct Sql {
   const edb_dialect *dialect;
   sqlite3_str *text;
+  const char *written; /* by deparse_plan: the whole of it */
   edb_parameter *parameters;
   int count, size;
   void **owned; /* memory that parameters point into */
@@ -313,6 +317,12 @@ int ship_possible(const Definition *definition, const edb_type *type, int op,
 ** value NULL: as with an ordinary value, for EXPLAIN. */
 Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqlite3_value *value);
 
+/* What a condition's SQL depends on: the operator that is written (then *parameter is its only parameter), 0 where
+** nothing is, SHIP_OWN where it depends on more. */
+#define SHIP_OWN (-1)
+int ship_form(const Definition *definition, const Term *term, sqlite3_value *value,
+              edb_value *parameter);
+
 /* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
 
 void sql_begin(Sql *sql, const edb_dialect *dialect);
@@ -334,6 +344,8 @@ char *deparse_relation(const Definition *definition);
 ** is empty. */
 Shipped deparse_select(Sql *sql, const Definition *definition, const Plan *plan,
                        sqlite3_value **values);
+/* The same for sending, in sql->written: it is written once for values of the same forms. */
+Shipped deparse_plan(Sql *sql, const Definition *definition, Plan *plan, sqlite3_value **values);
 
 /* ---- value.c: values from and to SQLite ------------------------------------------------------ */
 

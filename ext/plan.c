@@ -29,6 +29,7 @@ static double table_rows(const Definition *d) {
 static void plan_free(Plan *plan) {
   if (plan == NULL) return;
   sqlite3_free(plan->sql);
+  sqlite3_free(plan->written);
   sqlite3_free(plan->fetch);
   sqlite3_free(plan->slot);
   sqlite3_free(plan->terms);

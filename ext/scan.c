@@ -1,8 +1,8 @@
 /*
 ** ext/scan.c: the cursor of a remote table.
 **
-** xFilter builds the remote SQL from the plan and the actual values, sends it over a link of the
-** cursor's own and lends each row on to SQLite as the driver lends it. At the end of the rows the
+** xFilter builds the remote SQL from the plan and the actual values (or takes what it built last, where these
+** would make the same), sends it over a link of the cursor's own and lends each row on to SQLite as the driver lends it. At the end of the rows the
 ** link goes back to its server, so that a join's inner side needs it only while a lookup lasts; the
 ** statement stays prepared there.
 */
@@ -145,7 +145,7 @@ static int scan_dialect(Scan *scan, char **message) {
 }
 
 /* Sends the plan's statement. *never: the values admit no row, nothing was sent. */
-static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *never) {
+static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never) {
   Table *table = scan_table(scan);
   char *message = NULL;
   Server *server = NULL;
@@ -155,7 +155,7 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
   sql_begin(&sql, table->definition.dialect);
   sql.outer = plan_asks_null(plan) && outer_join_possible(table->edb->db);
-  Shipped shipped = deparse_select(&sql, &table->definition, plan, values);
+  Shipped shipped = deparse_plan(&sql, &table->definition, plan, values);
   if (shipped == SHIP_NEVER) {
     *never = 1;
   } else if (shipped == SHIP_FAIL) {
@@ -164,8 +164,8 @@ static int scan_send(Scan *scan, const Plan *plan, sqlite3_value **values, int *
     rc = link_acquire(server, &scan->link, &message);
     if (rc == SQLITE_OK) rc = scan_dialect(scan, &message);
     if (rc == SQLITE_OK) {
-      rc = link_query(&scan->link, sqlite3_str_value(sql.text), plan->rows, sql.parameters,
-                      (size_t)sql.count, REPEAT_ONCE, &scan->rows, &message);
+      rc = link_query(&scan->link, sql.written, plan->rows, sql.parameters, (size_t)sql.count,
+                      REPEAT_ONCE, &scan->rows, &message);
     }
     if (rc != SQLITE_OK) scan_end(scan);
   }
@@ -194,8 +194,9 @@ int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int
   (void)argc;
   scan_end(scan);
   scan->counting = 0;
-  scan->plan = table->broken ? NULL : table->plans[number];
-  int rc = scan_send(scan, scan->plan, argv, &never);
+  Plan *plan = table->broken ? NULL : table->plans[number];
+  scan->plan = plan;
+  int rc = scan_send(scan, plan, argv, &never);
   if (rc != SQLITE_OK || never) return rc;
   scan->eof = 0;
   return scan->plan->count_only ? scan_count(scan) : scan_fetch(scan);

@@ -357,6 +357,14 @@ static Shipped bound(const edb_type *type, int op, sqlite3_value *v, int *op_out
   return equal_text(type, v, value);
 }
 
+int ship_form(const Definition *d, const Term *term, sqlite3_value *value, edb_value *parameter) {
+  const edb_type *type = term->column < 0 ? &integer_identity : d->columns[term->column].type;
+  int op;
+  if (term->in || value == NULL || sqlite3_value_type(value) == SQLITE_NULL) return SHIP_OWN;
+  Shipped shipped = bound(type, term->op, value, &op, parameter);
+  return shipped == SHIP_SENT ? op : shipped == SHIP_SKIP ? 0 : SHIP_OWN;
+}
+
 static Shipped ship_value(const Condition *c, sqlite3_value *v) {
   int op = OP(EQ);
   edb_value value = {.kind = EDB_NULL};
