@@ -124,6 +124,7 @@ typedef enum edb_declared {
 ** cannot express it (above), and any kind where the server is dynamically typed. EDB_NULL: not
 ** known. */
 typedef struct edb_type edb_type;
+typedef struct edb_span edb_span;
 typedef struct edb_column {
   const char *name;      /* as the server gave it: may be empty, may repeat */
   const char *type_name; /* the remote type, as a person of that server writes it */
@@ -301,9 +302,19 @@ struct edb_type {
       *compared; /* how a column of it stands in a comparison, %s = the quoted column; NULL: as
                          ** it is */
   unsigned
-      reach; /* text: the last code point that a parameter may hold: of others, the server may not
+      reach;  /* text: the last code point that a parameter may hold: of others, the server may not
                   ** be able to tell that they are in no row. The C1 controls never are, and with
                   ** EDB_REACH_ASCII no `?` either, which may stand for what has no code point. 0: any */
+  int finest; /* dates and times: nanoseconds that a parameter of any value keeps; 0: 1000 */
+  const edb_span
+      *rounded; /* a datetime whose parameter is made one of its kind, rounded as no value of a
+                                  ** column is: `<` is sent as `<=`; what there is of it. NULL: as it is */
+};
+
+/* What a type of datetimes holds: from the beginning of a day (since 1970-01-01) to this instant. */
+struct edb_span {
+  int32_t first;
+  edb_time last;
 };
 
 #define EDB_REACH_ASCII 0x7F

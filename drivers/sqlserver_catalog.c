@@ -6,8 +6,9 @@
 **   text       `=` under any collation holds at least where the characters are the same, whatever it makes of case,
 **              accents, width and blanks at the end. text and ntext are not compared; as nvarchar(max) they are.
 **   floats     there is no NaN and no infinity; a real is compared as the double that it is read as.
-**   datetime   is kept in 1/300 s and read in milliseconds; against a datetime2, from compatibility level 130 on,
-**              it is .0033333 and not .003. As a datetime2(3) it is what is read.
+**   datetime   is kept in 1/300 s and read in milliseconds, so that the nearest 1/300 s of what is read is what is
+**              kept, and of anything before it is not after it. So the parameter is rounded, and the column's index
+**              is used. Against a datetime2, from compatibility level 130 on, it would be .0033333 and not .003.
 **   decimal    a number that SQLite holds as a double is not compared.
 **   binary     0x01 = 0x0100: bytes are not compared.
 */
@@ -34,6 +35,17 @@
 #define FLOAT(its_name) COMPARED(its_name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FINITE)
 #define TEXT(its_name) COMPARED(its_name, EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT)
 
+#define FINEST 100 /* datetime2(7), as which parameters are sent */
+#define MOMENT(its_name, its_declared, its_compare)                                                \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
+    .finest = FINEST                                                                               \
+  }
+
+/* 1753-01-01 to 9999-12-31 23:59:59.997. */
+static const edb_span datetimes = {
+    -79257, {.nanos = 86399997000000, .days = 2932896, .form = EDB_DATETIME}};
+
 /* Sorted by name. */
 static const edb_type types[] = {
     INTEGER("bigint"),
@@ -41,9 +53,15 @@ static const edb_type types[] = {
     COMPARED("bit", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN),
     TEXT("char"),
     COMPARED("date", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_DATE),
-    CONVERTED("datetime", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "datetime2(3)"),
-    COMPARED("datetime2", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
-    COMPARED("datetimeoffset", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT),
+    {.name = "datetime",
+     .kind = EDB_TIME,
+     .declared = EDB_DECLARED_DATETIME,
+     .compare = EDB_COMPARE_DATETIME,
+     .parameter = "CAST(%s AS datetime)",
+     .finest = FINEST,
+     .rounded = &datetimes},
+    MOMENT("datetime2", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
+    MOMENT("datetimeoffset", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT),
     DECIMAL("decimal"),
     FLOAT("float"),
     BYTES("geography"),
@@ -59,12 +77,12 @@ static const edb_type types[] = {
     DECIMAL("numeric"),
     TEXT("nvarchar"),
     FLOAT("real"),
-    COMPARED("smalldatetime", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
+    MOMENT("smalldatetime", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
     INTEGER("smallint"),
     DECIMAL("smallmoney"),
     PLAIN("sql_variant", EDB_NULL, EDB_DECLARED_BLOB),
     CONVERTED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "varchar(max)"),
-    COMPARED("time", EDB_TIME, EDB_DECLARED_TIME, EDB_COMPARE_CLOCK),
+    MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK),
     BYTES("timestamp"),
     INTEGER("tinyint"),
     {.name = "uniqueidentifier",

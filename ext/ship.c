@@ -205,7 +205,16 @@ static Shipped bound_number(const edb_type *type, int op, sqlite3_value *v, int 
 #define LAST_DAY 2932896 /* 9999-12-31: some servers know no later one */
 
 /* Servers keep at least microseconds; a parameter with more digits might be rounded there. */
-#define FINEST_NANOS 1000
+static int is_fine(const edb_type *type, const edb_time *time) {
+  return time->nanos % (type->finest ? type->finest : 1000) == 0;
+}
+
+/* A datetime that its type cannot hold is before or after all that it holds. */
+static Shipped within(const edb_span *span, int op, edb_time *time) {
+  if (time->days < span->first) return op == OP(GT) || op == OP(GE) ? SHIP_SKIP : SHIP_NEVER;
+  if (time->days == span->last.days && time->nanos > span->last.nanos) *time = span->last;
+  return SHIP_SENT;
+}
 
 static edb_value time_value(edb_time time) {
   edb_value value = {.kind = EDB_TIME};
@@ -260,19 +269,22 @@ static Shipped bound_time(const edb_type *type, int op, sqlite3_value *v, int *o
   int zoned = type->compare == EDB_COMPARE_INSTANT;
   edb_time time;
   if (p == NULL) return SHIP_FAIL;
-  int exact =
-      edb_time_parse(p, n, forms[type->compare], zoned, &time) && time.nanos % FINEST_NANOS == 0;
+  int exact = edb_time_parse(p, n, forms[type->compare], zoned, &time) && is_fine(type, &time);
+  Shipped shipped = SHIP_SENT;
   if (exact && !(zoned && is_range(op))) {
     *value = time_value(time);
-    return SHIP_SENT;
+  } else {
+    shipped = is_range(op) ? bound_prefix(type, op, p, n, op_out, value) : SHIP_SKIP;
   }
-  return is_range(op) ? bound_prefix(type, op, p, n, op_out, value) : SHIP_SKIP;
+  if (shipped != SHIP_SENT || type->rounded == NULL) return shipped;
+  return within(type->rounded, op, &value->as.time);
 }
 
 /* As text, dates before the year 1 and after 9999 do not stand where they belong: a range takes
 ** them along. */
 static Shipped send_time(const Condition *c, int op, const edb_value *value) {
   int lower = op == OP(GT) || op == OP(GE);
+  if (c->type->rounded && is_range(op)) op = lower ? OP(GE) : OP(LE);
   const char *outside = !is_range(op) ? NULL : lower ? c->type->early : c->type->late;
   if (outside == NULL) return send(c, op, value);
   sqlite3_str_appendall(c->sql->text, "(");
