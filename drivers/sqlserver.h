@@ -123,6 +123,7 @@ typedef struct ms_rows {
   edb_column *columns;
   size_t columns_size;
   edb_buffer names;
+  edb_buffer described; /* what the columns were described from, as bytes */
   unsigned char open, done;
 } ms_rows;
 

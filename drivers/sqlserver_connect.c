@@ -27,6 +27,7 @@ static ms_connection *allocate(const edb_host *host) {
   ms_connection *c = (ms_connection *)(void *)p;
   memset(c, 0, sizeof *c);
   c->host = c->link.host = c->sql.host = c->unprepare.host = c->rows.names.host = host;
+  c->rows.described.host = host;
   c->block = block;
   c->link.work = (uint8_t *)p + own;
   c->link.in = c->link.work + work;

@@ -38,9 +38,32 @@ static int room_for_columns(ms_connection *c, size_t n) {
   return EDB_OK;
 }
 
+/* Whether the columns are those that were described last: so it is each time a prepared statement runs. */
+static int described_before(const ms_connection *c) {
+  const edb_buffer *d = &c->rows.described;
+  const tds_stream *s = &c->stream;
+  const size_t size = s->n_columns * sizeof *s->columns;
+  return d->n == size + s->names && d->n > 0 && memcmp(d->p, s->columns, size) == 0 &&
+         (s->names == 0 || memcmp(d->p + size, s->room[TDS_ROOM_NAMES].p, s->names) == 0);
+}
+
+/* Where there is no memory for it, they are described each time. */
+static void keep_described(ms_connection *c) {
+  edb_buffer *d = &c->rows.described;
+  const tds_stream *s = &c->stream;
+  edb_buffer_add(d, s->columns, s->n_columns * sizeof *s->columns);
+  if (s->names > 0) edb_buffer_add(d, s->room[TDS_ROOM_NAMES].p, s->names);
+  if (d->nomem) edb_buffer_free(d);
+}
+
 static int describe(ms_connection *c) {
   ms_rows *r = &c->rows;
   const size_t n = c->stream.n_columns;
+  if (described_before(c)) {
+    r->n = n;
+    return EDB_OK;
+  }
+  r->described.n = 0;
   int rc = room_for_columns(c, n);
   if (rc != EDB_OK) return rc;
   r->names.n = 0;
@@ -66,6 +89,7 @@ static int describe(ms_connection *c) {
     to->nullable = (from->flags & TDS_COLUMN_NULLABLE) != 0;
   }
   r->n = n;
+  keep_described(c);
   return EDB_OK;
 }
 
@@ -143,4 +167,5 @@ int ms_rows_close(void *rows) {
 void ms_rows_free(ms_connection *c) {
   edb_free(c->host, c->rows.columns);
   edb_buffer_free(&c->rows.names);
+  edb_buffer_free(&c->rows.described);
 }

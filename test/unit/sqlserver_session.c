@@ -182,6 +182,41 @@ static uint64_t sum_of(edb_connection *c, int *rc) {
   return sum;
 }
 
+/* Columns are described anew where anything about them differs from the last ones. */
+static void test_columns(void) {
+  static const struct {
+    const char *sql, *columns;
+  } cases[] = {{"SELECT 1 AS a, 2 AS b", "a int, b int"},
+               {"SELECT 1 AS a, 2 AS c", "a int, c int"},
+               {"SELECT 1 AS ac, 2 AS \"\"", "ac int,  int"},
+               {"SELECT 1 AS a, 2 AS c, 3 AS d", "a int, c int, d int"},
+               {"SELECT 1 AS a", "a int"},
+               {"SELECT CAST(1 AS bigint) AS a", "a bigint"},
+               {"SELECT CAST(N'x' AS nvarchar(4)) AS a", "a nvarchar(4)"},
+               {"SELECT CAST(N'x' AS nvarchar(5)) AS a", "a nvarchar(5)"},
+               {"SELECT CAST(1 AS decimal(5,1)) AS a", "a decimal(5,1)"},
+               {"SELECT CAST(1 AS decimal(5,2)) AS a", "a decimal(5,2)"}};
+  edb_connection c;
+  open_own(&c, "");
+  for (int round = 0; round < 2; round++) {
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+      edb_rows r;
+      const edb_column *columns;
+      char text[200] = "";
+      size_t n, at = 0;
+      CHECK_INT(edb_query(&c, cases[i / 2].sql, NULL, 0, &r), EDB_OK);
+      CHECK_INT(edb_rows_columns(&r, &columns, &n), EDB_OK);
+      for (size_t k = 0; k < n; k++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %s", k ? ", " : "",
+                               columns[k].name, columns[k].type_name);
+      }
+      CHECK_STR(text, cases[i / 2].columns);
+      CHECK_INT(edb_rows_close(&r), EDB_OK);
+    }
+  }
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
 static void test_splits(void) {
   edb_connection c;
   int rc;
@@ -307,6 +342,7 @@ int main(void) {
   test_login();
   test_routing();
   test_transactions();
+  test_columns();
   test_splits();
   test_stopping();
   test_drops();
