@@ -307,14 +307,15 @@ struct edb_type {
                   ** EDB_REACH_ASCII no `?` either, which may stand for what has no code point. 0: any */
   int finest; /* dates and times: nanoseconds that a parameter of any value keeps; 0: 1000 */
   const edb_span
-      *rounded; /* a datetime whose parameter is made one of its kind, rounded as no value of a
-                                  ** column is: `<` is sent as `<=`; what there is of it. NULL: as it is */
+      *span; /* dates and times: what the type holds; NULL: all that edb_time_parse reads */
 };
 
-/* What a type of datetimes holds: from the beginning of a day (since 1970-01-01) to this instant. */
+/* From the beginning of a day (since 1970-01-01; of clocks 0) to this instant. */
 struct edb_span {
   int32_t first;
   edb_time last;
+  int rounded; /* 1: the type's `parameter` rounds any value to the nearest one, which no value of a column passes:
+               ** `<` is sent as `<=` */
 };
 
 #define EDB_REACH_ASCII 0x7F

@@ -42,9 +42,9 @@
     .finest = FINEST                                                                               \
   }
 
-/* 1753-01-01 to 9999-12-31 23:59:59.997. */
-static const edb_span datetimes = {
-    -79257, {.nanos = 86399997000000, .days = 2932896, .form = EDB_DATETIME}};
+/* 1753-01-01 to 9999-12-31 23:59:59.997; to 23:59:59.9999999. */
+static const edb_span datetimes = {-79257, {86399997000000, 2932896, EDB_DATETIME, 0}, 1};
+static const edb_span clocks = {0, {86399999999900, 0, EDB_CLOCK, 0}, 0};
 
 /* Sorted by name. */
 static const edb_type types[] = {
@@ -59,7 +59,7 @@ static const edb_type types[] = {
      .compare = EDB_COMPARE_DATETIME,
      .parameter = "CAST(%s AS datetime)",
      .finest = FINEST,
-     .rounded = &datetimes},
+     .span = &datetimes},
     MOMENT("datetime2", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
     MOMENT("datetimeoffset", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT),
     DECIMAL("decimal"),
@@ -82,7 +82,12 @@ static const edb_type types[] = {
     DECIMAL("smallmoney"),
     PLAIN("sql_variant", EDB_NULL, EDB_DECLARED_BLOB),
     CONVERTED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "varchar(max)"),
-    MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK),
+    {.name = "time",
+     .kind = EDB_TIME,
+     .declared = EDB_DECLARED_TIME,
+     .compare = EDB_COMPARE_CLOCK,
+     .finest = FINEST,
+     .span = &clocks},
     BYTES("timestamp"),
     INTEGER("tinyint"),
     {.name = "uniqueidentifier",

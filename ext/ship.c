@@ -209,11 +209,12 @@ static int is_fine(const edb_type *type, const edb_time *time) {
   return time->nanos % (type->finest ? type->finest : 1000) == 0;
 }
 
-/* A datetime that its type cannot hold is before or after all that it holds. */
-static Shipped within(const edb_span *span, int op, edb_time *time) {
-  if (time->days < span->first) return op == OP(GT) || op == OP(GE) ? SHIP_SKIP : SHIP_NEVER;
-  if (time->days == span->last.days && time->nanos > span->last.nanos) *time = span->last;
-  return SHIP_SENT;
+/* What a type cannot hold is before or after all that it holds. */
+static Shipped within(const edb_span *span, int op, const edb_time *time) {
+  const int greater = op == OP(GT) || op == OP(GE);
+  if (time->days < span->first) return greater ? SHIP_SKIP : SHIP_NEVER;
+  if (time->days < span->last.days || time->nanos <= span->last.nanos) return SHIP_SENT;
+  return is_range(op) && !greater ? SHIP_SKIP : SHIP_NEVER;
 }
 
 static edb_value time_value(edb_time time) {
@@ -276,15 +277,15 @@ static Shipped bound_time(const edb_type *type, int op, sqlite3_value *v, int *o
   } else {
     shipped = is_range(op) ? bound_prefix(type, op, p, n, op_out, value) : SHIP_SKIP;
   }
-  if (shipped != SHIP_SENT || type->rounded == NULL) return shipped;
-  return within(type->rounded, op, &value->as.time);
+  if (shipped != SHIP_SENT || type->span == NULL) return shipped;
+  return within(type->span, op, &value->as.time);
 }
 
 /* As text, dates before the year 1 and after 9999 do not stand where they belong: a range takes
 ** them along. */
 static Shipped send_time(const Condition *c, int op, const edb_value *value) {
   int lower = op == OP(GT) || op == OP(GE);
-  if (c->type->rounded && is_range(op)) op = lower ? OP(GE) : OP(LE);
+  if (c->type->span && c->type->span->rounded && is_range(op)) op = lower ? OP(GE) : OP(LE);
   const char *outside = !is_range(op) ? NULL : lower ? c->type->early : c->type->late;
   if (outside == NULL) return send(c, op, value);
   sqlite3_str_appendall(c->sql->text, "(");
