@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-const edb_driver *const edb_drivers[] = {&edb_postgresql_driver, &edb_mysql_driver,
-                                         &edb_sqlserver_driver,  &edb_sqlite_driver,
-                                         &edb_memory_driver,     NULL};
+const edb_driver *const edb_drivers[] = {&edb_postgresql_driver,
+                                         &edb_mysql_driver,
+                                         &edb_sqlserver_driver,
+                                         &edb_odbc_driver,
+                                         &edb_sqlite_driver,
+                                         &edb_memory_driver,
+                                         NULL};
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 

@@ -381,7 +381,9 @@ typedef struct edb_option {
 
 typedef enum edb_url_form {
   EDB_URL_AUTHORITY, /* scheme://user:password@host:port/database?option=value */
-  EDB_URL_PATH       /* scheme:path?option=value */
+  EDB_URL_PATH,      /* scheme:path?option=value */
+  EDB_URL_WORDS /* scheme:keyword=value;keyword={value}: words that name an option are that option, the
+                     ** others together are the option connection */
 } edb_url_form;
 
 typedef struct edb_driver {
@@ -403,7 +405,7 @@ typedef struct edb_driver {
   const char *(*library)(void);
 } edb_driver;
 
-extern const edb_driver edb_memory_driver, edb_mysql_driver, edb_postgresql_driver,
+extern const edb_driver edb_memory_driver, edb_mysql_driver, edb_odbc_driver, edb_postgresql_driver,
     edb_sqlite_driver, edb_sqlserver_driver;
 
 /* All drivers, NULL-terminated, in the order in which they are listed to users. */

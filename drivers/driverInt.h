@@ -112,6 +112,24 @@ int edb_options_collect(const char *url, const edb_option *options, size_t n, co
 /* Overwrites the block and frees it. */
 void edb_options_wipe(const edb_host *host, edb_option_set *set);
 
+/* ---- Connection strings (words.c) ------------------------------------------------------------ */
+
+/* One `keyword=value`, as it is written: blanks around both are left out, braces are not. */
+typedef struct edb_word {
+  const char *name, *value;
+  size_t name_n, value_n;
+} edb_word;
+
+/* The next word at *from, which moves behind it: 1, 0 at the end, -1 where there is none such. */
+int edb_word_next(const char **from, edb_word *word);
+int edb_word_is(const edb_word *word, const char *name); /* without regard to case */
+/* Whether the keyword is one of those that hold secrets. */
+int edb_word_is_secret(const edb_word *word);
+/* The value without its braces, no longer than as it is written; answers its size. out may be NULL. */
+size_t edb_word_decode(const edb_word *word, char *out);
+/* Appends `name=value;`, in braces where the value needs them. */
+void edb_word_add(edb_buffer *out, const char *name, const char *value);
+
 /* ---- Client libraries, opened at run time (library.c) -------------------------------------- */
 
 /* One function to look up: its name and where its pointer goes in the caller's table. */

@@ -5,6 +5,8 @@
 **                  user password host, port              database  option
 **     sqlite:shop.db?mode=ro
 **            path    option
+**     odbc:DSN=shop;UID=app;password_env=SHOP
+**          words            option
 **
 ** A URL is split into parts, which point into it; each part is one option. Checking decodes the parts
 ** to nowhere, collecting decodes them into one block that is wiped after use.
@@ -36,10 +38,12 @@ typedef struct slice {
 typedef struct split_url {
   const edb_driver *driver;
   slice user, password, hosts, database, path, query;
+  const char *words; /* NULL: it has no such form */
 } split_url;
 
-/* The hosts and the ports are two options from one part: `a:1,b:2` gives `a,b` and `1,2`. */
-typedef enum part_form { PART_WHOLE, PART_HOSTS, PART_PORTS } part_form;
+/* The hosts and the ports are two options from one part: `a:1,b:2` gives `a,b` and `1,2`. A word has nothing
+** percent-encoded. */
+typedef enum part_form { PART_WHOLE, PART_HOSTS, PART_PORTS, PART_WORD } part_form;
 
 typedef struct part {
   slice name; /* may be percent-encoded */
@@ -49,7 +53,7 @@ typedef struct part {
 
 typedef struct part_cursor {
   int fixed;    /* parts taken before the query */
-  size_t query; /* bytes of the query taken */
+  size_t query; /* bytes of the query, or of the words, taken */
 } part_cursor;
 
 /* What every driver that takes a password takes too. */
@@ -156,6 +160,17 @@ static int split_authority(slice rest, split_url *u, edb_error *error) {
   return EDB_OK;
 }
 
+static int split_words(const char *words, split_url *u, edb_error *error) {
+  edb_word word;
+  int more;
+  u->words = words;
+  while ((more = edb_word_next(&words, &word)) > 0) continue;
+  if (more == 0) return EDB_OK;
+  return edb_fail(error, EDB_INVALID_QUERY,
+                  "the connection string is written %s:keyword=value;keyword={value}",
+                  u->driver->schemes[0]);
+}
+
 static int split(const char *url, split_url *u, edb_error *error) {
   slice rest;
   memset(u, 0, sizeof *u);
@@ -164,6 +179,7 @@ static int split(const char *url, split_url *u, edb_error *error) {
   rest.p = strchr(url, ':') + 1;
   rest.n = strlen(rest.p);
   if (u->driver->url == EDB_URL_AUTHORITY) return split_authority(rest, u, error);
+  if (u->driver->url == EDB_URL_WORDS) return split_words(rest.p, u, error);
   u->path = take_until(&rest, "?");
   if (rest.n > 0) skip(&rest);
   u->query = rest;
@@ -185,6 +201,17 @@ static int has_port(slice hosts) {
   return 0;
 }
 
+static int next_word(const split_url *u, part_cursor *c, part *out) {
+  const char *from = u->words + c->query;
+  edb_word word;
+  if (edb_word_next(&from, &word) <= 0) return 0;
+  c->query = (size_t)(from - u->words);
+  out->name = (slice){word.name, word.name_n};
+  out->raw = (slice){word.value, word.value_n};
+  out->form = PART_WORD;
+  return 1;
+}
+
 /* The next part that is not empty, in the URL's order; 0 at the end. An option without a = has the
 ** value NULL. */
 static int next_part(const split_url *u, part_cursor *c, part *out) {
@@ -197,6 +224,7 @@ static int next_part(const split_url *u, part_cursor *c, part *out) {
                {"database", u->database, PART_WHOLE}, {"path", u->path, PART_WHOLE}};
   const int count = (int)(sizeof fixed / sizeof fixed[0]);
   slice rest;
+  if (u->words) return next_word(u, c, out);
   while (c->fixed < count) {
     int i = c->fixed++;
     if (fixed[i].raw.n == 0) continue;
@@ -308,7 +336,10 @@ static void decode_hosts(decoder *d, slice all, part_form form) {
 /* Answers the decoded size. out: NULL, or as large as the part's raw form. */
 static size_t decode_part(const part *p, char *out, const char **wrong) {
   decoder d = {out, 0, NULL};
-  if (!p->raw.p) {
+  if (p->form == PART_WORD) {
+    const edb_word word = {p->name.p, p->raw.p, p->name.n, p->raw.n};
+    d.n = edb_word_decode(&word, out);
+  } else if (!p->raw.p) {
     d.wrong = "has an option without a value";
   } else if (p->form == PART_WHOLE) {
     decode_slice(&d, p->raw);
@@ -334,8 +365,23 @@ static const edb_option_spec *find_spec(const edb_driver *driver, const char *na
   return spec;
 }
 
+/* A word that names an option is that; every other one is for what the connection string is made for. */
+static const edb_option_spec *word_spec(const edb_driver *driver, const part *p) {
+  const edb_word word = {p->name.p, p->raw.p, p->name.n, p->raw.n};
+  const edb_option_spec *const lists[] = {driver->options, password_specs};
+  for (int i = 0; i < 2; i++) {
+    for (const edb_option_spec *spec = lists[i]; spec->name; spec++) {
+      /* What the connection string itself has a word for stays there. */
+      const int own = strcmp(spec->name, "password") == 0 || strcmp(spec->name, "user") == 0;
+      if (!own && edb_word_is(&word, spec->name)) return spec;
+    }
+  }
+  return spec_in(driver->options, "connection");
+}
+
 /* The spec that a part's name means, or NULL with its (decoded, cut) name in text. */
 static const edb_option_spec *part_spec(const edb_driver *driver, const part *p, char text[64]) {
+  if (p->form == PART_WORD) return word_spec(driver, p);
   decoder d = {text, 0, NULL};
   slice name = p->name;
   int cut = name.n >= 64;
@@ -369,6 +415,11 @@ static int given_twice(const char *a, const char *b, edb_error *error) {
                   "of the options \"%s\" and \"%s\" only one can be given", a, b);
 }
 
+/* The words that are no option of their own. */
+static int is_connection(const edb_option_spec *spec) {
+  return strcmp(spec->name, "connection") == 0;
+}
+
 static int check_parts(const split_url *u, edb_error *error) {
   part_cursor c = {0, 0};
   part p, earlier;
@@ -384,6 +435,7 @@ static int check_parts(const split_url *u, edb_error *error) {
     const edb_option_spec *spec = part_spec(u->driver, &p, text), *other;
     part_cursor before = {0, 0};
     if (!spec) return unknown_option(u->driver, text, error);
+    if (is_connection(spec)) continue;
     while (next_part(u, &before, &earlier) && earlier.name.p != p.name.p) {
       other = part_spec(u->driver, &earlier, text);
       if (other && same_option(other->name, spec->name)) {
@@ -496,6 +548,23 @@ static int overridden(const edb_option *options, size_t n, const char *name) {
   return 0;
 }
 
+/* The words that are no options, one behind the other; answers the end of what it wrote. */
+static char *join_words(const split_url *u, char *text) {
+  part_cursor c = {0, 0};
+  part p;
+  while (next_word(u, &c, &p)) {
+    if (!is_connection(word_spec(u->driver, &p))) continue;
+    memcpy(text, p.name.p, p.name.n);
+    text += p.name.n;
+    *text++ = '=';
+    memcpy(text, p.raw.p, p.raw.n);
+    text += p.raw.n;
+    *text++ = ';';
+  }
+  *text++ = 0;
+  return text;
+}
+
 int edb_options_collect(const char *url, const edb_option *options, size_t n, const edb_host *host,
                         const edb_driver **driver, edb_option_set *set, edb_error *error) {
   split_url u;
@@ -513,15 +582,24 @@ int edb_options_collect(const char *url, const edb_option *options, size_t n, co
     count++;
     set->size += p.raw.n + 1;
   }
+  if (u.words) {
+    count++;
+    set->size += strlen(u.words) + 2;
+  }
   set->size += count * sizeof *set->options;
   set->options = edb_alloc(host, set->size);
   if (!set->options) return edb_fail(error, EDB_NOMEM, "out of memory");
   text = (char *)(set->options + count);
 
+  if (u.words) {
+    set->options[set->n++] = (edb_option){"connection", text};
+    text = join_words(&u, text);
+  }
   memset(&c, 0, sizeof c);
   while (next_part(&u, &c, &p)) {
     const edb_option_spec *spec = part_spec(u.driver, &p, name);
     const char *wrong;
+    if (p.form == PART_WORD && is_connection(spec)) continue;
     if (overridden(options, n, spec->name)) continue;
     set->options[set->n].name = spec->name;
     set->options[set->n++].value = text;
@@ -545,6 +623,10 @@ void edb_options_wipe(const edb_host *host, edb_option_set *set) {
 static int is_secret(const split_url *u, const part *p) {
   char text[64];
   const edb_option_spec *spec = part_spec(u->driver, p, text);
+  if (p->form == PART_WORD && is_connection(spec)) {
+    const edb_word word = {p->name.p, p->raw.p, p->name.n, p->raw.n};
+    return p->raw.n > 0 && edb_word_is_secret(&word);
+  }
   return p->raw.n > 0 &&
          (!spec || (spec->flags & EDB_OPTION_SECRET) || strcmp(spec->name, "password") == 0);
 }

@@ -1,0 +1,356 @@
+/*
+** drivers/odbc_connect.c: connections: the connection string, what the driver and the server are, closing.
+**
+** Each connection has an environment of its own: unixODBC holds one lock for all that an environment's handles do.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "odbcInt.h"
+
+const edb_option_spec od_options[] = {
+    {"connection", EDB_OPTION_LOCAL, "connection string (the URL itself)"},
+    {"user", 0, "user, as the connection string's UID"},
+    {"password", EDB_OPTION_SECRET, "password, as the connection string's PWD"},
+    {"block", 0, "rows fetched at once (as many as fit 256 KB); 1: one by one"},
+    {"stream", 0,
+     "1: the driver's own options for results of any size (default); 0: as the string says"},
+    {"dbms", 0, "the server's product, where the driver does not tell it: generic, postgresql, …"},
+    {"connect_timeout", 0, "seconds to wait for the connection"},
+    {NULL, 0, NULL}};
+
+/* ---- The connection string ------------------------------------------------------------------------ */
+
+/* Whether the string has the keyword. */
+static int has_word(const char *string, const char *name) {
+  edb_word word;
+  while (edb_word_next(&string, &word) > 0) {
+    if (edb_word_is(&word, name)) return 1;
+  }
+  return 0;
+}
+
+/* Appends the words that out does not have yet. */
+static void add_missing(edb_buffer *out, const char *words) {
+  edb_word word;
+  while (edb_word_next(&words, &word) > 0) {
+    char name[64];
+    if (word.name_n >= sizeof name) continue;
+    memcpy(name, word.name, word.name_n);
+    name[word.name_n] = 0;
+    if (out->p && has_word(out->p, name)) continue;
+    edb_buffer_add(out, name, word.name_n);
+    edb_buffer_text(out, "=");
+    edb_buffer_add(out, word.value, word.value_n);
+    edb_buffer_text(out, ";");
+  }
+}
+
+/* What a data source's or driver's name is the file of: its description names the driver. */
+static void driver_behind(od_connection *c, const char *string, char *out, size_t size) {
+  edb_buffer name = {c->host, NULL, 0, 0, 0}, found = {c->host, NULL, 0, 0, 0};
+  edb_word word;
+  out[0] = 0;
+  while (edb_word_next(&string, &word) > 0) {
+    if (!edb_word_is(&word, "DSN") && !edb_word_is(&word, "DRIVER")) continue;
+    char *room = edb_buffer_room(&name, word.value_n);
+    if (!room) break;
+    name.n += edb_word_decode(&word, room);
+    name.p[name.n] = 0;
+    if (edb_word_is(&word, "DRIVER")) {
+      edb_copy_line(out, size, name.p, name.n);
+      break;
+    }
+    uint32_t dsn[128], description[512];
+    SQLSMALLINT n, m;
+    SQLUSMALLINT direction = SQL_FETCH_FIRST;
+    while (od_ok(od.DataSources(c->env, direction, dsn, 128, &n, description, 512, &m))) {
+      found.n = 0;
+      od_text_add(&found, dsn, od_wide_length(dsn, 128));
+      direction = SQL_FETCH_NEXT;
+      if (!found.p || strcasecmp(found.p, name.p) != 0) continue;
+      found.n = 0;
+      od_text_add(&found, description, od_wide_length(description, 512));
+      if (found.p) edb_copy_line(out, size, found.p, found.n);
+      break;
+    }
+    break;
+  }
+  edb_buffer_free(&name);
+  edb_buffer_free(&found);
+}
+
+/* Names that people give to what the quirks know by its file. */
+static const char *file_of(const char *driver) {
+  static const struct {
+    const char *part, *file;
+  } known[] = {{"postgres", "psqlodbc"},
+               {"psqlodbc", "psqlodbc"},
+               {"mariadb", "maodbc"},
+               {"maodbc", "maodbc"},
+               {"sqlite", "sqlite3odbc"}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    const size_t n = strlen(known[i].part);
+    for (const char *p = driver; *p; p++) {
+      if (strncasecmp(p, known[i].part, n) == 0) return known[i].file;
+    }
+  }
+  return driver;
+}
+
+/* The string that the driver manager gets. */
+static void make_string(od_connection *c, const edb_option *options, size_t n, edb_buffer *out) {
+  const char *given = edb_option_get(options, n, "connection");
+  const char *user = edb_option_get(options, n, "user");
+  const char *password = edb_option_get(options, n, "password");
+  const char *stream = edb_option_get(options, n, "stream");
+  const char *from = given ? given : "";
+  char driver[256];
+  edb_word word;
+  edb_buffer_text(out, "");
+  while (edb_word_next(&from, &word) > 0) {
+    if (user && edb_word_is(&word, "UID")) continue;
+    if (password && (edb_word_is(&word, "PWD") || edb_word_is(&word, "Password"))) continue;
+    edb_buffer_add(out, word.name, word.name_n);
+    edb_buffer_text(out, "=");
+    edb_buffer_add(out, word.value, word.value_n);
+    edb_buffer_text(out, ";");
+  }
+  if (user) edb_word_add(out, "UID", user);
+  if (password) edb_word_add(out, "PWD", password);
+  driver_behind(c, given ? given : "", driver, sizeof driver);
+  const od_quirk *quirk = od_quirk_of(file_of(driver));
+  if (quirk->words && !(stream && strcmp(stream, "0") == 0)) add_missing(out, quirk->words);
+}
+
+/* Keeps the secrets of the string, which drivers like to repeat. */
+static int keep_secrets(od_connection *c, const char *string) {
+  size_t n = 1, bytes = 0;
+  edb_word word;
+  for (const char *p = string; edb_word_next(&p, &word) > 0;) {
+    if (edb_word_is_secret(&word)) {
+      n += 2;
+      bytes += 2 * word.value_n + 2;
+    }
+  }
+  c->secret_bytes = n * sizeof(char *) + bytes;
+  c->secrets = edb_alloc(c->host, c->secret_bytes);
+  if (!c->secrets) return EDB_NOMEM;
+  char *text = (char *)(c->secrets + n);
+  size_t i = 0;
+  for (const char *p = string; edb_word_next(&p, &word) > 0;) {
+    if (!edb_word_is_secret(&word) || word.value_n == 0) continue;
+    for (int raw = 0; raw < 2; raw++) { /* as it is meant, and as it is written */
+      const size_t size = raw ? word.value_n : edb_word_decode(&word, text);
+      if (raw) memcpy(text, word.value, word.value_n);
+      if (size == 0) continue;
+      text[size] = 0;
+      c->secrets[i++] = text;
+      text += size + 1;
+    }
+  }
+  c->secrets[i] = NULL;
+  return EDB_OK;
+}
+
+/* ---- What the driver and the server are ------------------------------------------------------------ */
+
+void od_info_text(od_connection *c, int what, char *out, size_t size) {
+  uint32_t wide[256] = {0};
+  SQLSMALLINT n = 0;
+  edb_buffer text = {c->host, NULL, 0, 0, 0};
+  out[0] = 0;
+  if (!od_ok(od.GetInfo(c->dbc, (SQLUSMALLINT)what, wide, sizeof wide, &n))) return;
+  od_text_add(&text, wide, od_wide_length(wide, sizeof wide / (size_t)od_wide));
+  if (text.p) edb_copy_line(out, size, text.p, text.n);
+  edb_buffer_free(&text);
+}
+
+unsigned od_info_number(od_connection *c, int what) {
+  uint32_t number = 0;
+  SQLSMALLINT n = 0;
+  return od_ok(od.GetInfo(c->dbc, (SQLUSMALLINT)what, &number, sizeof number, &n)) ? number : 0;
+}
+
+/* The option dbms names a dialect. */
+static const od_flavour *named_flavour(const char *name) {
+  const od_flavour *f = od_flavour_of(name);
+  return f->dbms || strcasecmp(name, od_generic.name) == 0 ? f : NULL;
+}
+
+static int learn(od_connection *c, const edb_option *options, size_t n, edb_error *error) {
+  char text[128];
+  const char *dbms = edb_option_get(options, n, "dbms");
+  SQLUSMALLINT supported = 0;
+  od_info_text(c, SQL_DRIVER_NAME, text, sizeof text);
+  c->quirk = od_quirk_of(text);
+  od_info_text(c, SQL_DBMS_NAME, text, sizeof text);
+  c->flavour = dbms ? named_flavour(dbms) : od_flavour_of(text);
+  if (!c->flavour) {
+    return edb_fail(error, EDB_INVALID_QUERY, "option dbms: no dialect is called \"%s\"", dbms);
+  }
+  od_info_text(c, SQL_SEARCH_PATTERN_ESCAPE, c->escape, sizeof c->escape);
+  c->getdata = od_info_number(c, SQL_GETDATA_EXTENSIONS);
+  if (od_ok(od.GetFunctions(c->dbc, SQL_API_SQLDESCRIBEPARAM, &supported))) {
+    c->describes = supported != 0;
+  }
+  return EDB_OK;
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------------- */
+
+static SQLRETURN call_connect(const od_job *job) {
+  uint32_t out[4];
+  SQLSMALLINT n;
+  return od.DriverConnect(job->handle, NULL, job->text, (SQLSMALLINT)job->n, out, 4, &n,
+                          SQL_DRIVER_NOPROMPT);
+}
+
+static SQLRETURN call_disconnect(const od_job *job) { return od.Disconnect(job->handle); }
+
+static void set_number(SQLHANDLE dbc, int attribute, size_t number) {
+  od.SetConnectAttr(dbc, attribute, (void *)number, SQL_IS_UINTEGER);
+}
+
+/* Numbers of options; -1: it is none. */
+static int option_number(const edb_option *options, size_t n, const char *name, int absent) {
+  const char *text = edb_option_get(options, n, name);
+  char *end;
+  if (!text) return absent;
+  const long number = strtol(text, &end, 10);
+  return end != text && *end == 0 && number >= 0 && number <= 1000000 ? (int)number : -1;
+}
+
+static int connect_driver(od_connection *c, const edb_option *options, size_t n) {
+  edb_buffer string = {c->host, NULL, 0, 0, 0}, wide = {c->host, NULL, 0, 0, 0};
+  int seconds = option_number(options, n, "connect_timeout", 0);
+  int rc = EDB_OK;
+  if (seconds == 0 && c->host->timeout_ms > 0) seconds = (c->host->timeout_ms + 999) / 1000;
+  make_string(c, options, n, &string);
+  const SQLINTEGER units = string.nomem ? -1 : od_wide_make(&wide, string.p, string.n);
+  if (units < 0 || units > INT16_MAX) {
+    rc = units < 0 ? od_nomem(c)
+                   : edb_fail(&c->error, EDB_INVALID_QUERY, "the connection string is too long");
+  } else if (keep_secrets(c, string.p) != EDB_OK) {
+    rc = od_nomem(c);
+  } else {
+    if (seconds > 0) set_number(c->dbc, SQL_ATTR_LOGIN_TIMEOUT, (size_t)seconds);
+    const od_job job = {call_connect, c->dbc, wide.p, units, 0};
+    if (!od_ok(od_call(c, NULL, &job))) {
+      rc = od_error(c, SQL_HANDLE_DBC, c->dbc);
+      if (rc == EDB_UNSUPPORTED || rc == EDB_INTERRUPTED)
+        c->error.code = (edb_code)(rc = EDB_FAILED);
+      if (strncmp(c->error.sqlstate, "IM002", 5) == 0) {
+        edb_fail_hint(&c->error, "SELECT * FROM edb_odbc_sources lists what there is");
+      }
+    }
+  }
+  if (string.p) edb_wipe(string.p, string.size);
+  if (wide.p) edb_wipe(wide.p, wide.size);
+  edb_buffer_free(&string);
+  edb_buffer_free(&wide);
+  return rc;
+}
+
+static void free_connection(od_connection *c) {
+  if (c->connected) {
+    const od_job job = {call_disconnect, c->dbc, NULL, 0, 0};
+    od_call(c, NULL, &job);
+  }
+  od_thread_end(c);
+  if (c->dbc) od.FreeHandle(SQL_HANDLE_DBC, c->dbc);
+  if (c->env) od.FreeHandle(SQL_HANDLE_ENV, c->env);
+  if (c->secrets) edb_wipe(c->secrets, c->secret_bytes);
+  edb_free(c->host, c->secrets);
+  edb_buffer_free(&c->wide);
+  edb_buffer_free(&c->line);
+  edb_free(c->host, c);
+}
+
+static int check_options(od_connection *c, const edb_option *options, size_t n) {
+  const char *stream = edb_option_get(options, n, "stream");
+  c->block_rows = option_number(options, n, "block", 0);
+  if (c->block_rows < 0) {
+    return edb_fail(&c->error, EDB_INVALID_QUERY, "option block: it is a number of rows");
+  }
+  if (option_number(options, n, "connect_timeout", 0) < 0) {
+    return edb_fail(&c->error, EDB_INVALID_QUERY, "option connect_timeout: it is a number");
+  }
+  if (stream && strcmp(stream, "0") != 0 && strcmp(stream, "1") != 0) {
+    return edb_fail(&c->error, EDB_INVALID_QUERY, "option stream: it is 0 or 1");
+  }
+  return EDB_OK;
+}
+
+static int make_handles(od_connection *c) {
+  if (!od_ok(od.AllocHandle(SQL_HANDLE_ENV, NULL, &c->env))) {
+    c->env = NULL;
+    return od_nomem(c);
+  }
+  od.SetEnvAttr(c->env, SQL_ATTR_ODBC_VERSION, (void *)(uintptr_t)SQL_OV_ODBC3, 0);
+  if (!od_ok(od.AllocHandle(SQL_HANDLE_DBC, c->env, &c->dbc))) {
+    c->dbc = NULL;
+    return od_error(c, SQL_HANDLE_ENV, c->env);
+  }
+  return EDB_OK;
+}
+
+int od_open(const edb_option *options, size_t n, const edb_host *host, void **connection,
+            edb_error *error) {
+  int rc = od_library_load(error);
+  if (rc != EDB_OK) return rc;
+  od_connection *c = edb_alloc(host, sizeof *c);
+  if (!c) return edb_fail(error, EDB_NOMEM, "out of memory");
+  memset(c, 0, sizeof *c);
+  c->host = host;
+  c->wide.host = c->line.host = host;
+  rc = check_options(c, options, n);
+  if (rc == EDB_OK) rc = make_handles(c);
+  if (rc == EDB_OK) rc = connect_driver(c, options, n);
+  if (rc == EDB_OK) {
+    c->connected = 1;
+    rc = learn(c, options, n, &c->error);
+  }
+  if (rc == EDB_OK && c->flavour->hello) rc = od_run(c, c->flavour->hello);
+  if (rc == EDB_OK) {
+    *connection = c;
+    return EDB_OK;
+  }
+  *error = c->error;
+  free_connection(c);
+  return rc;
+}
+
+int od_close(void *connection) {
+  od_connection *c = connection;
+  if (c->rows.open || c->statements > 0 || c->transaction) {
+    return edb_fail(&c->error, EDB_BUSY, "a reader, a statement or a transaction is open");
+  }
+  free_connection(c);
+  return EDB_OK;
+}
+
+int od_alive(void *connection) {
+  od_connection *c = connection;
+  uint32_t dead = 0;
+  if (c->dead) return 0;
+  if (!od_ok(od.GetConnectAttr(c->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead, NULL)))
+    return 1;
+  return dead == 0;
+}
+
+const edb_dialect *od_dialect(void *connection) {
+  return ((od_connection *)connection)->flavour->dialect;
+}
+
+int od_run(od_connection *c, const char *sql) {
+  od_statement *s;
+  int rc = od_statement_new(c, sql, 0, &s);
+  if (rc != EDB_OK) return rc;
+  rc = od_statement_run(s, NULL, 0);
+  if (rc == EDB_OK) rc = od_statement_finish(s, 0);
+  od_statement_free(s);
+  return rc;
+}
