@@ -125,7 +125,7 @@ int edb_cancel(const edb_connection *connection) {
 }
 
 const edb_error *edb_detail(const edb_connection *connection) {
-  static const edb_error closed = {EDB_CLOSED, 0, "", "the connection is closed", "", 0};
+  static const edb_error closed = {EDB_CLOSED, 0, "", "the connection is closed", "", 0, 0};
   if (!connection->context) return &closed;
   return connection->methods->detail(connection->context);
 }

@@ -63,6 +63,7 @@ typedef struct edb_error {
   char sqlstate[6];   /* "" where the vendor gave none */
   char message[1024]; /* one line, no prefix, no secret: "relation \"ordrs\" does not exist" */
   char hint[512];     /* more from the vendor, or what to do; may be "" */
+  int foreign_key;    /* 1: an EDB_CONSTRAINT that is a foreign key's */
   int64_t row;        /* of a load: the row that is to blame, from 1; 0: not known */
 } edb_error;
 
@@ -289,6 +290,7 @@ struct edb_type {
   const char *read; /* how a column of it is selected, %s = the quoted column; NULL: as it is */
   const char *parameter; /* how a placeholder compared with it is written, %s = the placeholder;
                          ** NULL: as it is */
+  const char *assigned;  /* likewise for one that a column is set to */
   const char *array; /* the test against a text parameter that is an array of it, behind the column:
                          ** "= ANY (%s::text::int8[])", its elements written as PostgreSQL's array
                          ** literals are; NULL: a list of parameters is sent */
@@ -332,6 +334,18 @@ struct edb_dialect {
   const char *no_two_phase; /* why no transaction can be prepared here; NULL: one can */
   /* Statements with %s = a name of letters, digits and '_'; NULL: there is none (release: it needs none). */
   const char *savepoint, *rollback_to, *release;
+  int error_dooms; /* 1: an error in a transaction undoes all of it but what a savepoint holds */
+  int dynamic;     /* 1: a column takes values of any type */
+  int no_nul;      /* 1: text cannot hold the character NUL */
+  const char *insert_defaults; /* behind INSERT INTO table: a row of defaults */
+  const char *
+      replace; /* "REPLACE INTO": in place of INSERT INTO, removes all rows that the new one conflicts with */
+  int upsert; /* 1: ON CONFLICT (key) DO UPDATE SET c = EXCLUDED.c is understood */
+  /* How the key of the row just inserted is told: RETURNING columns at the end of the INSERT; OUTPUT before VALUES, of
+  ** columns with this before their names; a question of its own, for an integer. One of the three. */
+  int returning;
+  const char *output;
+  const char *last_identity;
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
   ** SQL has: lower case, a blank between words, NULL-terminated; NULL: none. */
   const char *const *control;
@@ -348,7 +362,8 @@ struct edb_dialect {
 **   relation  schema, name, kind, rows, identity (SQL of a stable row identity where there is no key, or
 **             NULL), identity_integer (1: it is an integer); one row, or none where there is no such table
 **   columns   name, type (for dialect->type), type_name (for people), nullable, key (1… within the
-**             unique key that names a row, else 0), has_default; in the table's order
+**             unique key that names a row, else 0), has_default (1: a default or an identity, 2: the server computes
+**             it and takes no value, else 0); in the table's order
 **   estimate  rows; %s = the quoted table; asked where relation's rows is NULL; itself NULL where there
 **             is no cheap way
 **   in_doubt  (no parameters) the names of prepared transactions, in the last column; itself NULL where there are

@@ -55,6 +55,7 @@ int edb_fail(edb_error *error, edb_code code, const char *format, ...) {
   error->sqlstate[0] = 0;
   error->hint[0] = 0;
   error->row = 0;
+  error->foreign_key = 0;
   return (int)code;
 }
 

@@ -139,6 +139,9 @@ const edb_dialect my_dialect = {.quote = {'`', '`'},
                                 .savepoint = "SAVEPOINT %s",
                                 .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                 .release = "RELEASE SAVEPOINT %s",
+                                .insert_defaults = " () VALUES ()",
+                                .replace = "REPLACE INTO",
+                                .last_identity = "SELECT LAST_INSERT_ID()",
                                 .false_clause = "FALSE",
                                 .max_parameters = 65535,
                                 .column_aliases = 0, /* MySQL since 8.0.19 alone */
@@ -194,8 +197,10 @@ static const char columns[] =
     " c.COLUMN_TYPE, c.IS_NULLABLE = 'YES',"
     " IF(c.COLUMN_KEY = 'PRI', row_number() OVER (PARTITION BY c.COLUMN_KEY ORDER BY"
     " c.ORDINAL_POSITION), 0),"
-    " coalesce(c.COLUMN_DEFAULT, 'NULL') <> 'NULL' OR c.EXTRA LIKE '%auto_increment%'"
-    " OR c.EXTRA LIKE '%generated%'" OF_TABLE("COLUMNS") " ORDER BY c.ORDINAL_POSITION";
+    " CASE WHEN c.EXTRA LIKE '% GENERATED%' THEN 2 WHEN coalesce(c.COLUMN_DEFAULT, 'NULL') <> "
+    "'NULL'"
+    " OR c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%generated%' THEN 1 ELSE 0 END" OF_TABLE(
+        "COLUMNS") " ORDER BY c.ORDINAL_POSITION";
 
 static const char *const identities[] = {NULL};
 

@@ -101,6 +101,7 @@ int my_fail(my_connection *c, unsigned number, const char *sqlstate, const char 
   }
   edb_fail(&c->error, code, "%s", message && message[0] ? message : "the statement failed");
   c->error.vendor = (int)number;
+  c->error.foreign_key = number == 1216 || number == 1217 || number == 1451 || number == 1452;
   edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
   if (code == EDB_CLOSED) c->dead = 1;
   /* The transaction is gone at the server, and what follows would commit by itself. */

@@ -100,6 +100,11 @@ const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .savepoint = "SAVEPOINT %s",
                                 .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                 .release = "RELEASE SAVEPOINT %s",
+                                .error_dooms = 1,
+                                .no_nul = 1,
+                                .insert_defaults = " DEFAULT VALUES",
+                                .upsert = 1,
+                                .returning = 1,
                                 .false_clause = "false",
                                 .lasting = lasting,
                                 .max_parameters = 65535,
@@ -178,7 +183,9 @@ static const char columns[] =
         "t") ","
              " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
              " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
-             " a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL"
+             " CASE WHEN a.attgenerated <> '' THEN 2"
+             " WHEN a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL THEN 1 ELSE 0 "
+             "END"
              " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
              " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
              " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"

@@ -73,6 +73,7 @@ int pg_result_error(pg_connection *c, const PGresult *result) {
     c->dead = 1;
   }
   edb_fail(&c->error, code, "%.*s", n > 2000 ? 2000 : (int)n, message);
+  c->error.foreign_key = sqlstate && strcmp(sqlstate, "23503") == 0;
   if (sqlstate)
     edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
   const char *context = c->loading ? pq.resultErrorField(result, PG_DIAG_CONTEXT) : NULL;

@@ -52,6 +52,7 @@ int lite_fail(lite_connection *c, int rc) {
   }
   edb_fail(&c->error, (edb_code)code_of(rc), "%s", sqlite3_errmsg(c->db));
   c->error.vendor = rc;
+  c->error.foreign_key = rc == SQLITE_CONSTRAINT_FOREIGNKEY;
   return (int)c->error.code;
 }
 

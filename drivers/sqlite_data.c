@@ -77,6 +77,10 @@ const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
                                         .savepoint = "SAVEPOINT %s",
                                         .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                         .release = "RELEASE SAVEPOINT %s",
+                                        .dynamic = 1,
+                                        .insert_defaults = " DEFAULT VALUES",
+                                        .replace = "INSERT OR REPLACE INTO",
+                                        .returning = 1,
                                         .false_clause = "0",
                                         .max_parameters = 32766, /* from 3.32 on */
                                         .type = edb_sqlite_type};
@@ -119,7 +123,7 @@ const edb_catalog edb_sqlite_catalog = {
     "SELECT c.name, CASE WHEN c.pk AND k.alias THEN '" ROWID_ALIAS
     "' ELSE c.type END, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
     " CASE WHEN u.is_key THEN c.pk ELSE 0 END,"
-    " c.dflt_value IS NOT NULL OR c.hidden IN (2, 3) OR (c.pk AND k.alias)"
+    " CASE WHEN c.hidden IN (2, 3) THEN 2 ELSE c.dflt_value IS NOT NULL OR (c.pk AND k.alias) END"
     " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",
     /* The end of a b-tree is near. Tables without rowid and views refuse it: then it is not known. */
     .estimate = "SELECT max(_rowid_) FROM %s",

@@ -129,6 +129,8 @@ const edb_dialect ms_dialect = {
     .limit = " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
     .savepoint = "SAVE TRANSACTION %s",
     .rollback_to = "ROLLBACK TRANSACTION %s",
+    .insert_defaults = " DEFAULT VALUES",
+    .output = "inserted.",
     .false_clause = "1=0",
     .max_parameters = 2097,
     .column_aliases = 1,
@@ -183,8 +185,8 @@ static const char relation[] = "SELECT s.name, o.name, " KIND ", " ROWS ", NULL,
 
 static const char columns[] =
     "SELECT c.name, COALESCE(b.name, u.name), " TYPE_NAME ", c.is_nullable,"
-    " COALESCE(k.key_ordinal, 0), CASE WHEN c.default_object_id <> 0 OR c.is_identity = 1"
-    " OR c.is_computed = 1 OR b.name = 'timestamp' THEN 1 ELSE 0 END" OF_TABLE
+    " COALESCE(k.key_ordinal, 0), CASE WHEN c.is_computed = 1 OR b.name = 'timestamp' THEN 2"
+    " WHEN c.default_object_id <> 0 OR c.is_identity = 1 THEN 1 ELSE 0 END" OF_TABLE
     " JOIN sys.all_columns c ON c.object_id = o.object_id"
     " JOIN sys.types u ON u.user_type_id = c.user_type_id"
     " LEFT JOIN sys.types b ON b.user_type_id = c.system_type_id"

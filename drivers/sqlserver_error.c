@@ -42,7 +42,8 @@ static const struct {
 static const int32_t transient[] = {4060,  4221,  10053, 10054, 10060, 10928, 10929, 17142,
                                     40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920};
 
-#define INFORMATION 10 /* severities up to it are no errors */
+#define MS_CONFLICT 547 /* of a check as well, which the text tells in every language */
+#define INFORMATION 10  /* severities up to it are no errors */
 #define LAST_OF_USER 16
 #define FATAL 20 /* from it on, the server closes the connection */
 
@@ -81,6 +82,8 @@ void ms_take_error(ms_connection *c) {
   edb_fail(&c->error, ms_code_of(t->as.message.number, t->as.message.severity, c->logged_in), "%s",
            text[0] ? text : "the server gave no reason");
   c->error.vendor = t->as.message.number;
+  c->error.foreign_key = t->as.message.number == MS_CONFLICT &&
+                         (strstr(text, "FOREIGN KEY") || strstr(text, "REFERENCE"));
   const char *sqlstate = sqlstate_of(t->as.message.number, c->error.code);
   edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
   ms_line(procedure, sizeof procedure, t->as.message.procedure);

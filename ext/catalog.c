@@ -128,13 +128,13 @@ static int tables_filter(sqlite3_vtab_cursor *base, int number, const char *stri
 
 static int tables_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
   const Reader *reader = &((Cursor *)base)->reader;
-  if (column >= TABLES_RESULTS || (size_t)column >= reader->count) return SQLITE_OK;
-  const edb_value *value = &reader->row.values[column];
+  if (column >= TABLES_RESULTS || (size_t)column >= reader->stream.count) return SQLITE_OK;
+  const edb_value *value = &reader->stream.row[column];
   if (value->kind == EDB_F64) { /* an estimate of rows */
     sqlite3_result_int64(context, (sqlite3_int64)value->as.f64);
     return SQLITE_OK;
   }
-  return value_result(context, value, reader->columns[column].type, NULL);
+  return value_result(context, value, reader->stream.columns[column].type, NULL);
 }
 
 const sqlite3_module tables_module = {.iVersion = 1,
@@ -221,7 +221,7 @@ static int columns_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
     sqlite3_result_int(context, column->key);
     break;
   case 5:
-    sqlite3_result_int(context, column->has_default);
+    sqlite3_result_int(context, column->has_default != 0);
     break;
   default:
     break;

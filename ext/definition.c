@@ -62,6 +62,18 @@ static int set_pushdown(Definition *d, const char *value) {
   return i >= 0;
 }
 
+static int set_readonly(Definition *d, const char *value) {
+  static const char *const words[] = {"0", "1", NULL};
+  d->readonly = word_index(value, words);
+  return d->readonly >= 0;
+}
+
+static int set_nulls(Definition *d, const char *value) {
+  static const char *const words[] = {"default", "send", NULL};
+  d->send_nulls = word_index(value, words);
+  return d->send_nulls >= 0;
+}
+
 static int set_rows(Definition *d, const char *value) {
   char *end;
   long rows = strtol(value, &end, 10);
@@ -72,9 +84,11 @@ static int set_rows(Definition *d, const char *value) {
 static const Option options[] = {
     {"decimal", "number or text", set_decimal},
     {"key", "names of columns, with commas between", set_key},
+    {"nulls", "default or send", set_nulls},
     {"on_unrepresentable", "text, null or error", set_unrepresentable},
     {"pushdown", "1 or 0", set_pushdown},
     {"query", "a SELECT in the server's SQL", set_query},
+    {"readonly", "1 or 0", set_readonly},
     {"rows", "an estimate of the number of rows", set_rows},
 };
 

@@ -45,7 +45,7 @@ static int each_row(Discovery *v, const char *sql, const edb_parameter *paramete
   if (rc != SQLITE_OK) return rc;
   while ((rc = reader_next(&reader, v->message)) == SQLITE_ROW) {
     ++*count;
-    rc = take(v->definition, reader.row.values);
+    rc = take(v->definition, reader.stream.row);
     if (rc != SQLITE_OK) break;
   }
   reader_end(&reader);
@@ -71,7 +71,8 @@ static int take_column(Definition *d, const edb_value *row) {
     if (column) {
       column->nullable = row_number(&row[3]) != 0;
       column->key = (int)row_number(&row[4]);
-      column->has_default = row_number(&row[5]) > 0;
+      column->has_default = (int)row_number(&row[5]);
+      if (column->has_default < 0) column->has_default = 0;
       if (column->key < 0) column->key = 0;
       rc = SQLITE_OK;
     }
@@ -142,8 +143,8 @@ static int discover_query(Discovery *v) {
   int rc = SQLITE_NOMEM;
   if (relation && sql) rc = reader_open(&reader, v->server, sql, NULL, 0, REPEAT_ONCE, v->message);
   if (rc == SQLITE_OK) {
-    for (size_t i = 0; i < reader.count && rc == SQLITE_OK; i++) {
-      const edb_column *column = &reader.columns[i];
+    for (size_t i = 0; i < reader.stream.count && rc == SQLITE_OK; i++) {
+      const edb_column *column = &reader.stream.columns[i];
       if (!definition_add(d, column->name, column->type, column->type_name)) rc = SQLITE_NOMEM;
     }
     reader_end(&reader);

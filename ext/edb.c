@@ -27,6 +27,7 @@ static void edb_release(void *p) {
     sqlite3_free(edb->log[i].server);
     sqlite3_free(edb->log[i].text);
   }
+  returned_clear(&edb->returned);
   sqlite3_free(edb);
 }
 
@@ -75,6 +76,7 @@ static const struct {
     {"edb_exec", -1, SQLITE_DIRECTONLY, function_exec},
     {"edb_config", 1, SQLITE_DIRECTONLY, function_config},
     {"edb_config", 2, SQLITE_DIRECTONLY, function_config},
+    {"edb_last_returning", 0, 0, function_last_returning},
     {"edb_version", 0, 0, function_version},
 };
 

@@ -11,6 +11,9 @@ SQLITE_EXTENSION_INIT3
 typedef struct Edb Edb;
 typedef struct Server Server;
 typedef struct Link Link;
+typedef struct Session Session;
+typedef struct Stream Stream;
+typedef struct Spill Spill;
 typedef struct Definition Definition;
 typedef struct Table Table;
 typedef struct Plan Plan;
@@ -24,6 +27,13 @@ typedef struct LogLine {
   char *text;
 } LogLine;
 
+/* What the last INSERT gave its row (returned.c). */
+typedef struct Returned {
+  const Table *table;  /* while it is filled */
+  sqlite3_str *json;   /* an object without its end; NULL: there was no INSERT */
+  sqlite3_int64 rowid; /* 0 where the row has none */
+} Returned;
+
 #define EDB_LOG_LINES 1000 /* older ones are dropped */
 
 struct Edb {
@@ -34,12 +44,13 @@ struct Edb {
   int configured;     /* 1: servers.ini has been read */
   int log_statements; /* 1: each remote statement goes to the log */
   LogLine log[EDB_LOG_LINES];
+  Returned returned;
   sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
 };
 
 void edb_log(Edb *edb, const char *server, const char *text, size_t n);
 
-/* ---- server.c: servers, and links to them --------------------------------------------------- */
+/* ---- server.c: servers -------------------------------------------------------------------------- */
 
 /* A name and a URL; a URL that stood where a name may is its own name. */
 struct Server {
@@ -52,29 +63,13 @@ struct Server {
   size_t option_bytes; /* of that allocation */
   int by_url;          /* 1: taken in from a URL, not defined by name */
   const edb_driver *driver;
-  edb_host host;  /* its log lines carry the server's name */
-  Link *idle;     /* links that nobody uses */
+  edb_host host; /* its log lines carry the server's name */
+  Link *idle;    /* links that nobody uses */
+  Session
+      *session;   /* NULL: no transaction of SQLite that runs has tables there that it writes to */
   int generation; /* of url: links of an older one are closed, not used again */
   int removed;    /* no longer listed; freed with the last of its links */
-  int links;
-};
-
-#define LINK_STATEMENTS 16
-
-/* A connection in the hands of one user at a time, with the statements that it keeps prepared. */
-struct Link {
-  Link *next;
-  Server *server;
-  int generation;
-  int idled;   /* 1: it has waited, and no command since then was answered */
-  int touched; /* 1: a statement may have changed the session */
-  edb_connection connection;
-  struct Kept {
-    char *sql;
-    sqlite3_uint64 used; /* when, by `clock` */
-    edb_statement statement;
-  } kept[LINK_STATEMENTS];
-  sqlite3_uint64 clock;
+  int links;      /* and what else holds it */
 };
 
 /* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from
@@ -89,30 +84,8 @@ int server_configure(Edb *edb, const char *name, const char *url, const edb_opti
 ** is none. */
 Server *server_find(Edb *edb, const char *name, char **message);
 
-/* A connection to the server, an idle one if there is one that still stands. SQLITE_OK, or an error
-** and *message. link_release gives it back, its reader closed. */
-int link_acquire(Server *server, Link **link, char **message);
-void link_release(Link *link);
-
-/* Whether a statement that only reads may be sent again over a new connection, when one that had
-** waited turns out to be dead. */
-typedef enum Repeat { REPEAT_NEVER = 0, REPEAT_ONCE } Repeat;
-
-/* Queries with sql, which is prepared first unless the link has it prepared. *link may change
-** (REPEAT_ONCE). SQLITE_OK, or an error and *message. */
-int link_query(Link **link, const char *sql, double expected, const edb_parameter *parameters,
-               size_t n, Repeat repeat, edb_rows *rows, char **message);
-/* Whether the statement begins or ends a transaction or a part of one. Links come from a pool, where the next
-** statement may get another one: such a statement is refused. */
-int is_transaction_control(const Server *server, const char *sql);
-int transaction_refused(const Server *server, char **message);
-
-/* The SQLite result code, never SQLITE_OK, and *message for a call on the link that answered rc. */
-int link_fail(const Link *link, int rc, char **message);
-
-/* Never repeated: what was sent may have been done. */
-int link_execute(Link *link, const char *sql, const edb_parameter *parameters, size_t n,
-                 sqlite3_int64 *affected, char **message);
+/* One less holds the server, which is freed with the last if it was removed. */
+void server_unlink(Server *server);
 
 /* How the server writes SQL: connects, if the driver cannot tell without. SQLITE_OK, or an error and
 ** *message. */
@@ -127,23 +100,159 @@ int error_code(edb_code code);
 char *error_message(const Server *server, const edb_error *error);
 int server_fail(const Server *server, const edb_error *error, char **message);
 
+/* ---- link.c: connections to servers ---------------------------------------------------------------- */
+
+#define LINK_STATEMENTS 16
+
+/* A connection in the hands of one user at a time, with the statements that it keeps prepared. */
+struct Link {
+  Link *next;
+  Server *server;
+  int generation;
+  int idled;   /* 1: it has waited, and no command since then was answered */
+  int touched; /* 1: a statement may have changed the session */
+  edb_connection connection;
+  Session *session; /* NULL: it has no transaction */
+  Stream *stream;   /* whose rows are being read; NULL: none */
+  struct Kept {
+    char *sql;
+    sqlite3_uint64 used; /* when, by `clock` */
+    edb_statement statement;
+  } kept[LINK_STATEMENTS];
+  sqlite3_uint64 clock;
+};
+
+/* A connection to the server, an idle one if there is one that still stands; the session's, where it has begun.
+** SQLITE_OK, or an error and *message. link_release gives it back, its reader closed. */
+int link_acquire(Server *server, Link **link, char **message);
+void link_release(Link *link);
+
+/* Begins a transaction over a link that is not the session's: *link, which link_release gives back when it is over. */
+int link_begin(Server *server, const edb_transaction_spec *spec, Link **link,
+               edb_transaction *transaction, char **message);
+
+/* Closes those that wait. The server may be gone afterwards, if it was removed. */
+void server_close_idle(Server *server);
+
+/* Whether a statement that only reads may be sent again over a new connection, when one that had
+** waited turns out to be dead. */
+typedef enum Repeat { REPEAT_NEVER = 0, REPEAT_ONCE } Repeat;
+
+typedef struct Command {
+  const char *sql;
+  const edb_parameter *parameters;
+  size_t n;
+  double expected;    /* rows, 0 if unknown */
+  Repeat repeat;      /* outside of a session */
+  int prepared;       /* 1: prepared first, unless the link has it prepared */
+  int users;          /* 1: it is the user's own SQL */
+  int writes;         /* 1: it may change something */
+  int careful;        /* 1: it is undone alone if it fails, come what may */
+  int on_conflict;    /* what else says so: as sqlite3_vtab_on_conflict has it; 0: as ABORT */
+  const Table *table; /* whose statement it is; NULL: none's */
+} Command;
+
+/* Runs it: its rows are the stream's, a zeroed one, or, with stream NULL, dropped and counted. *link may change
+** (REPEAT_ONCE). SQLITE_OK, or an error and *message; affected may be NULL. */
+int link_run(Link **link, const Command *command, Stream *stream, sqlite3_int64 *affected,
+             char **message);
+
+/* Sends a SAVEPOINT or its like, as it is. */
+int link_control(Link *link, const char *sql, char **message);
+
+/* Sets aside what is still to be read from it. */
+void link_free_for_command(Link *link);
+
+/* Whether the statement begins or ends a transaction or a part of one, which is SQLite's to say. */
+int is_transaction_control(const Server *server, const char *sql);
+int transaction_refused(const Server *server, char **message);
+
+/* The SQLite result code, never SQLITE_OK, and *message for a call on the link that answered rc. */
+int link_fail(const Link *link, int rc, char **message);
+
 /* ---- config.c: servers.ini ----------------------------------------------------------------------- */
 
 /* Reads the configuration file if there is one and it was not read yet. SQLITE_OK, or an error and
 ** *message. */
 int config_load(Edb *edb, char **message);
 
-/* ---- reader.c: the rows of a query, copied ----------------------------------------------------- */
+/* ---- spill.c: rows set aside --------------------------------------------------------------------- */
 
-/* Zeroed, or ended by the end of the rows, an error or reader_end, it holds nothing. */
-typedef struct Reader {
-  Link *link;
+/* Of rows of `width` values. SQLite's result codes; next: SQLITE_ROW with a row that is valid until the next call,
+** or SQLITE_DONE. Nothing is added once it has been read from. */
+Spill *spill_new(size_t width);
+int spill_add(Spill *spill, const edb_value *row);
+int spill_next(Spill *spill, const edb_value **row);
+void spill_free(Spill *spill);
+
+/* ---- stream.c: the rows of a query ----------------------------------------------------------------- */
+
+/* Zeroed, or ended by the end of the rows, an error or stream_end, it holds nothing. It stays where it is in memory
+** while it holds something. */
+struct Stream {
+  Link *link; /* NULL: it reads from no link */
   edb_rows rows;
-  edb_row row;               /* the present one */
-  const edb_column *columns; /* until it ends */
+  const edb_value *row; /* the present one, valid until the next; NULL: there is none */
+  edb_row owned;        /* where the driver has nothing to lend */
+  int begun;
+  const edb_column *columns; /* NULL: nobody has asked */
   size_t count;              /* of columns */
+  /* Once it is parked: */
+  int parked;
+  edb_column *kept;
+  edb_row held; /* the row that it stood on */
+  Spill *spill;
+  int rc; /* what comes behind the last row, if not SQLITE_OK */
+  char *message;
+};
+
+/* By link_run: it reads from the link. */
+void stream_start(Stream *stream, Link *link);
+/* The columns, valid until it ends. SQLITE_OK, or an error and *message. */
+int stream_columns(Stream *stream, char **message);
+/* SQLITE_ROW with a row, SQLITE_DONE, or an error and *message. */
+int stream_next(Stream *stream, char **message);
+/* Sets the rest of the rows aside and gives the link back. */
+void stream_park(Stream *stream);
+void stream_end(Stream *stream);
+
+/* ---- transaction.c: what a transaction of SQLite means for each server ------------------------------ */
+
+int session_join(Server *server, Session **session);
+
+/* The link over which everything goes, once the transaction has begun there; NULL before. */
+Link *session_link(const Server *server);
+
+/* Gets the session ready for a command over its link, which is free for it. SQLITE_OK, or an error and *message. */
+int session_before(Session *session, const Command *command, char **message);
+
+/* link_run over the session's link, which is had first. */
+int session_run(Session *session, const Command *command, Stream *stream, sqlite3_int64 *affected,
+                char **message);
+
+/* After a command that failed so. */
+void session_after(Session *session, int code, const char *why);
+
+/* Undoes the last command. Where that cannot be, or fails, the transaction takes nothing more, with that reason. */
+int session_undo(Session *session, const char *why);
+int session_failed(const Session *session);
+
+/* Of the module. */
+int transaction_begin(sqlite3_vtab *vtab);
+int transaction_sync(sqlite3_vtab *vtab);
+int transaction_commit(sqlite3_vtab *vtab);
+int transaction_rollback(sqlite3_vtab *vtab);
+int transaction_savepoint(sqlite3_vtab *vtab, int number);
+int transaction_release(sqlite3_vtab *vtab, int number);
+int transaction_rollback_to(sqlite3_vtab *vtab, int number);
+
+/* ---- reader.c: the rows of a query that is not a table's --------------------------------------------- */
+
+typedef struct Reader {
+  Stream stream; /* row, columns, count */
 } Reader;
 
+/* repeat REPEAT_NEVER: it may change something. */
 int reader_open(Reader *reader, Server *server, const char *sql, const edb_parameter *parameters,
                 size_t n, Repeat repeat, char **message);
 /* SQLITE_ROW, SQLITE_DONE, or an error and *message. */
@@ -158,14 +267,16 @@ typedef enum Unrepresentable {
   UNREPRESENTABLE_ERROR
 } Unrepresentable;
 
+#define COLUMN_COMPUTED 2
+
 typedef struct Column {
   char *name;      /* in SQLite: unique, never empty */
   char *remote;    /* as the server has it */
   char *type_name; /* the remote type, for people */
   const edb_type *type;
   int nullable;
-  int key; /* 1… within the key that names a row, else 0 */
-  int has_default;
+  int key;         /* 1… within the key that names a row, else 0 */
+  int has_default; /* COLUMN_COMPUTED: the server computes it, and takes no value */
 } Column;
 
 /* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each
@@ -194,6 +305,8 @@ struct Definition {
   int decimal_text;
   Unrepresentable unrepresentable;
   int pushdown;
+  int readonly;
+  int send_nulls;     /* NULL is inserted where the server has a default */
   double rows_option; /* negative where not given */
 };
 
@@ -354,6 +467,8 @@ Shipped deparse_plan(Sql *sql, const Definition *definition, Plan *plan, sqlite3
 ** the value. */
 int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
                  const Definition *definition);
+/* The number that value_literal wrote as that text, in any locale. */
+double value_double(const char *text);
 /* A value of SQLite as a parameter, valid as long as it. */
 edb_value value_parameter(sqlite3_value *value);
 /* Appends the value as an SQL literal of SQLite, or as JSON. */
@@ -369,12 +484,17 @@ struct Table {
   char *name;
   Definition definition;
   Identity identity;
-  char *broken; /* why it cannot be read: it can still be dropped */
-  Plan **plans; /* every plan that a statement may hold, by its number */
+  char *broken;     /* why it cannot be read: it can still be dropped */
+  Session *session; /* of the transaction that writes to it, else NULL */
+  Plan **plans;     /* every plan that a statement may hold, by its number */
   int plan_count;
 };
 
 extern const sqlite3_module table_module;
+
+/* Its server, or an error and *message: what is wrong with either. */
+int table_server(const Table *table, Server **server, char **message);
+
 int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
 int scan_close(sqlite3_vtab_cursor *cursor);
 int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int argc,
@@ -383,6 +503,31 @@ int scan_next(sqlite3_vtab_cursor *cursor);
 int scan_eof(sqlite3_vtab_cursor *cursor);
 int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
 int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+
+/* ---- assign.c: values for remote columns ---------------------------------------------------------- */
+
+/* The value as the column takes it. Its bytes are the value's, or in memory that `sql` owns. SQLITE_OK; SQLITE_NOMEM;
+** or SQLITE_MISMATCH and *why: what the column is and the value is not. */
+int assign_value(Sql *sql, const Definition *definition, const Column *column, sqlite3_value *value,
+                 edb_value *out, const char **why);
+
+/* ---- key.c: which row ---------------------------------------------------------------------------------- */
+
+/* Appends what names the row of that rowid or edb_key, as it stands behind WHERE. SQLITE_OK; SQLITE_NOMEM;
+** SQLITE_MISMATCH where it is no key of this table. */
+int key_where(Sql *sql, const Table *table, sqlite3_value *key);
+
+/* ---- returned.c: what the last INSERT gave its row --------------------------------------------------- */
+
+void returned_begin(Returned *returned, const Table *table);
+void returned_add(Returned *returned, const Column *column, const edb_value *value);
+/* The key, or the identity, from the stream's row. */
+int returned_take(Returned *returned, const Stream *stream);
+void returned_clear(Returned *returned);
+
+/* ---- write.c: xUpdate -------------------------------------------------------------------------------- */
+
+int write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);
 
 /* ---- query.c, catalog.c, list.c: table-valued functions and tables ------------------------------ */
 
@@ -402,6 +547,7 @@ void function_server(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_import(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_config(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_last_returning(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_version(sqlite3_context *context, int argc, sqlite3_value **argv);
 
 /* Fails with the message, if there is one, and frees it. */

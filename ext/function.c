@@ -55,8 +55,13 @@ void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv) {
     parameters[i].value = value_parameter(argv[2 + i]);
   }
   Server *server = server_find(edb, name, &message);
-  int rc = server ? link_acquire(server, &link, &message) : (message ? SQLITE_ERROR : SQLITE_NOMEM);
-  if (rc == SQLITE_OK) rc = link_execute(link, sql, parameters, n, &affected, &message);
+  int rc = server ? SQLITE_OK : (message ? SQLITE_ERROR : SQLITE_NOMEM);
+  if (server && is_transaction_control(server, sql)) rc = transaction_refused(server, &message);
+  if (rc == SQLITE_OK) rc = link_acquire(server, &link, &message);
+  if (rc == SQLITE_OK) {
+    Command command = {.sql = sql, .parameters = parameters, .n = n, .users = 1, .writes = 1};
+    rc = link_run(&link, &command, NULL, &affected, &message);
+  }
   if (link) link_release(link);
   sqlite3_free(parameters);
   if (rc != SQLITE_OK) {

@@ -38,7 +38,7 @@ static int names_read(Names *names, Server *server, const char *schema, char **m
                        message);
   if (rc != SQLITE_OK) return rc;
   while ((rc = reader_next(&reader, message)) == SQLITE_ROW) {
-    rc = names_add(names, &reader.row.values[1]);
+    rc = names_add(names, &reader.stream.row[1]);
     if (rc != SQLITE_OK) break;
   }
   reader_end(&reader);

@@ -164,14 +164,14 @@ static void result_row(const Reader *reader, sqlite3_context *context) {
   static const edb_type text = {.name = "text", .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT};
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
   sqlite3_str_appendchar(out, 1, '{');
-  for (size_t i = 0; i < reader->count; i++) {
+  for (size_t i = 0; i < reader->stream.count; i++) {
     edb_value name = {.kind = EDB_TEXT};
-    name.as.text.p = reader->columns[i].name;
+    name.as.text.p = reader->stream.columns[i].name;
     name.as.text.n = strlen(name.as.text.p);
     if (i) sqlite3_str_appendchar(out, 1, ',');
     value_json(out, &name, &text);
     sqlite3_str_appendchar(out, 1, ':');
-    value_json(out, &reader->row.values[i], reader->columns[i].type);
+    value_json(out, &reader->stream.row[i], reader->stream.columns[i].type);
   }
   sqlite3_str_appendchar(out, 1, '}');
   int rc = sqlite3_str_errcode(out);
@@ -189,11 +189,11 @@ static int query_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
   const Reader *reader = &((Cursor *)base)->reader;
   size_t i = column < SHOWN            ? (size_t)column
              : column >= COLUMN_HIDDEN ? (size_t)(SHOWN + column - COLUMN_HIDDEN)
-                                       : reader->count;
+                                       : reader->stream.count;
   if (column == COLUMN_ROW) {
     result_row(reader, context);
-  } else if (i < reader->count) {
-    value_result(context, &reader->row.values[i], reader->columns[i].type, NULL);
+  } else if (i < reader->stream.count) {
+    value_result(context, &reader->stream.row[i], reader->stream.columns[i].type, NULL);
   }
   return SQLITE_OK;
 }

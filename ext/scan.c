@@ -13,10 +13,7 @@
 typedef struct Scan {
   sqlite3_vtab_cursor base;
   const Plan *plan;
-  Link *link; /* NULL while nothing is read */
-  edb_rows rows;
-  const edb_value *row;
-  edb_row owned; /* where the driver has nothing to lend */
+  Stream stream;
   int eof;
   int counting;         /* rows are only counted: there is no reader */
   sqlite3_int64 left;   /* then, how many there are yet, the present one included */
@@ -44,13 +41,8 @@ int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor) {
 
 /* Ends the reader and gives the link back. */
 static void scan_end(Scan *scan) {
-  scan->row = NULL;
   scan->eof = 1;
-  edb_row_clear(&scan->owned);
-  if (scan->link == NULL) return;
-  edb_rows_close(&scan->rows);
-  link_release(scan->link);
-  scan->link = NULL;
+  stream_end(&scan->stream);
 }
 
 int scan_close(sqlite3_vtab_cursor *cursor) {
@@ -61,31 +53,12 @@ int scan_close(sqlite3_vtab_cursor *cursor) {
 
 /* ---- Rows ----------------------------------------------------------------------------------------- */
 
-/* After an answer that made no sense the connection is not used again, nor is the statement that it
-** keeps prepared. */
-static int scan_failed(Scan *scan, int code) {
-  char *message = NULL;
-  int rc = link_fail(scan->link, code, &message);
-  if (code == EDB_FAILED) scan->link->generation = -1;
-  scan_end(scan);
-  return vtab_fail(scan->base.pVtab, rc, message);
-}
-
 static int scan_fetch(Scan *scan) {
-  int rc = EDB_UNSUPPORTED;
-  if (scan->owned.host == NULL) {
-    rc = edb_rows_next_borrowed(&scan->rows, &scan->row);
-    if (rc == EDB_ROW) return SQLITE_OK;
-    if (rc == EDB_UNSUPPORTED && scan->row == NULL) scan->owned.host = &scan->link->server->host;
-  }
-  if (scan->owned.host) {
-    rc = edb_rows_next(&scan->rows, &scan->owned);
-    scan->row = scan->owned.values;
-    if (rc == EDB_ROW) return SQLITE_OK;
-  }
-  if (rc != EDB_DONE) return scan_failed(scan, rc);
+  char *message = NULL;
+  int rc = stream_next(&scan->stream, &message);
+  if (rc == SQLITE_ROW) return SQLITE_OK;
   scan_end(scan);
-  return SQLITE_OK;
+  return rc == SQLITE_DONE ? SQLITE_OK : vtab_fail(scan->base.pVtab, rc, message);
 }
 
 int scan_next(sqlite3_vtab_cursor *cursor) {
@@ -103,47 +76,6 @@ int scan_eof(sqlite3_vtab_cursor *cursor) { return ((Scan *)cursor)->eof; }
 
 /* ---- xFilter --------------------------------------------------------------------------------------- */
 
-/* A database file from elsewhere must not make its reader call where it says, or run what it says: with
-** trusted_schema off, the server has to be defined by the application, and a query is not run. */
-static int scan_server(const Table *table, Server **server, char **message) {
-  const Definition *d = &table->definition;
-  int trusted = 1;
-  if (table->broken) {
-    *message = sqlite3_mprintf("%s", table->broken);
-    return SQLITE_ERROR;
-  }
-  if (strchr(d->server, ':') || d->query) {
-    sqlite3_db_config(table->edb->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
-    if (!trusted) {
-      *message = sqlite3_mprintf(
-          "edb: %s: trusted_schema is off, so the %s in this database is not "
-          "used: %s",
-          table->name, d->query ? "query" : "URL",
-          d->query ? "run it by edb_query()" : "define its server with edb_server()");
-      return SQLITE_ERROR;
-    }
-  }
-  *server = server_find(table->edb, d->server, message);
-  if (*server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
-  if ((*server)->driver == d->driver) return SQLITE_OK;
-  *message =
-      sqlite3_mprintf("edb: %s was created on a %s server, but %s is a %s server now", table->name,
-                      d->driver->name, (*server)->name, (*server)->driver->name);
-  return SQLITE_ERROR;
-}
-
-/* The statement is written for the server that the table was created on. */
-static int scan_dialect(Scan *scan, char **message) {
-  const Definition *d = &scan_table(scan)->definition;
-  const edb_dialect *dialect = edb_connection_dialect(&scan->link->connection);
-  if (dialect == NULL || dialect == d->dialect) return SQLITE_OK;
-  *message = sqlite3_mprintf(
-      "edb: %s was created on a server that speaks %s, but %s speaks %s: drop it "
-      "and create it again",
-      scan_table(scan)->name, d->dialect->name, scan->link->server->name, dialect->name);
-  return SQLITE_ERROR;
-}
-
 /* Sends the plan's statement. *never: the values admit no row, nothing was sent. */
 static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never) {
   Table *table = scan_table(scan);
@@ -151,7 +83,7 @@ static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never)
   Server *server = NULL;
   Sql sql;
   *never = 0;
-  int rc = scan_server(table, &server, &message);
+  int rc = table_server(table, &server, &message);
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
   sql_begin(&sql, table->definition.dialect);
   sql.outer = plan_asks_null(plan) && outer_join_possible(table->edb->db);
@@ -161,11 +93,18 @@ static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never)
   } else if (shipped == SHIP_FAIL) {
     rc = SQLITE_NOMEM;
   } else {
-    rc = link_acquire(server, &scan->link, &message);
-    if (rc == SQLITE_OK) rc = scan_dialect(scan, &message);
+    Link *link;
+    rc = link_acquire(server, &link, &message);
     if (rc == SQLITE_OK) {
-      rc = link_query(&scan->link, sql.written, plan->rows, sql.parameters, (size_t)sql.count,
-                      REPEAT_ONCE, &scan->rows, &message);
+      Command command = {.sql = sql.written,
+                         .parameters = sql.parameters,
+                         .n = (size_t)sql.count,
+                         .expected = plan->rows,
+                         .repeat = REPEAT_ONCE,
+                         .prepared = 1,
+                         .table = table};
+      rc = link_run(&link, &command, &scan->stream, NULL, &message);
+      if (rc != SQLITE_OK) link_release(link);
     }
     if (rc != SQLITE_OK) scan_end(scan);
   }
@@ -177,7 +116,8 @@ static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never)
 static int scan_count(Scan *scan) {
   int rc = scan_fetch(scan);
   if (rc != SQLITE_OK) return rc;
-  scan->left = scan->row && scan->row[0].kind == EDB_I64 ? scan->row[0].as.i64 : 0;
+  scan->left =
+      scan->stream.row && scan->stream.row[0].kind == EDB_I64 ? scan->stream.row[0].as.i64 : 0;
   scan_end(scan);
   scan->counting = 1;
   scan->passed = 0;
@@ -240,13 +180,13 @@ static void result_key(Scan *scan, sqlite3_context *context) {
   const Definition *d = &scan_table(scan)->definition;
   sqlite3_str *out = sqlite3_str_new(NULL);
   int found = 1;
-  if (scan->plan->identity >= 0) value_literal(out, &scan->row[scan->plan->identity]);
+  if (scan->plan->identity >= 0) value_literal(out, &scan->stream.row[scan->plan->identity]);
   for (int ordinal = 1; found && scan->plan->identity < 0; ordinal++) {
     found = 0;
     for (int i = 0; i < d->count; i++) {
       if (d->columns[i].key != ordinal) continue;
       if (ordinal > 1) sqlite3_str_appendchar(out, 1, ',');
-      value_literal(out, &scan->row[scan->plan->slot[i]]);
+      value_literal(out, &scan->stream.row[scan->plan->slot[i]]);
       found = 1;
     }
   }
@@ -262,11 +202,12 @@ static void result_key(Scan *scan, sqlite3_context *context) {
 int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
   Scan *scan = (Scan *)cursor;
   const Definition *d = &scan_table(scan)->definition;
+  if (sqlite3_vtab_nochange(context)) return SQLITE_OK; /* an UPDATE that leaves it as it is */
   if (scan->counting) {
     int rc = scan_identify(scan);
     if (rc != SQLITE_OK) return rc;
   }
-  if (scan->row == NULL) return SQLITE_OK;
+  if (scan->stream.row == NULL) return SQLITE_OK;
   if (column >= d->count) {
     if (scan_table(scan)->identity == IDENTITY_KEY) result_key(scan, context);
     return SQLITE_OK;
@@ -276,7 +217,7 @@ int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int colum
     sqlite3_result_error(context, "edb: a column was read that was not asked for", -1);
     return SQLITE_ERROR;
   }
-  if (value_result(context, &scan->row[slot], d->columns[column].type, d) == SQLITE_OK) {
+  if (value_result(context, &scan->stream.row[slot], d->columns[column].type, d) == SQLITE_OK) {
     return SQLITE_OK;
   }
   return scan_column_failed(scan, context, d->columns[column].name);
@@ -301,7 +242,7 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
   for (int i = 0; i < d->count && slot < 0; i++) {
     if (d->columns[i].key) slot = scan->plan->slot[i];
   }
-  const edb_value *key = scan->row ? &scan->row[slot] : NULL;
+  const edb_value *key = scan->stream.row ? &scan->stream.row[slot] : NULL;
   int integer = key && (key->kind == EDB_I64 || (key->kind == EDB_U64 && key->as.u64 <= INT64_MAX));
   if (!integer) {
     return vtab_fail(&table->base, SQLITE_ERROR,

@@ -30,6 +30,7 @@ static int table_declare(sqlite3 *db, Table *table, char **message) {
   char *sql = definition_declare(&table->definition);
   if (sql == NULL) return SQLITE_NOMEM;
   int rc = sqlite3_declare_vtab(db, sql);
+  if (rc == SQLITE_OK) rc = sqlite3_vtab_config(db, SQLITE_VTAB_CONSTRAINT_SUPPORT, 1);
   if (rc != SQLITE_OK) *message = sqlite3_mprintf("edb: %s: %s", table->name, sqlite3_errmsg(db));
   sqlite3_free(sql);
   return rc;
@@ -103,6 +104,12 @@ static int table_disconnect(sqlite3_vtab *vtab) {
 
 static int table_destroy(sqlite3_vtab *vtab) {
   Table *table = (Table *)vtab;
+  if (table->session) { /* SQLite would not tell it of the COMMIT any more */
+    return vtab_fail(
+        vtab, SQLITE_LOCKED,
+        sqlite3_mprintf("edb: %s has been written to: it can be dropped after COMMIT or ROLLBACK",
+                        table->name));
+  }
   int rc = definition_drop(table->edb->db, table->schema, table->name);
   if (rc == SQLITE_OK) table_free(table);
   return rc;
@@ -122,6 +129,35 @@ static int table_rename(sqlite3_vtab *vtab, const char *name) {
   return rc;
 }
 
+/* A database file from elsewhere must not make its reader call where it says, or run what it says: with
+** trusted_schema off, the server has to be defined by the application, and a query is not run. */
+int table_server(const Table *table, Server **server, char **message) {
+  const Definition *d = &table->definition;
+  int trusted = 1;
+  if (table->broken) {
+    *message = sqlite3_mprintf("%s", table->broken);
+    return SQLITE_ERROR;
+  }
+  if (strchr(d->server, ':') || d->query) {
+    sqlite3_db_config(table->edb->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusted);
+    if (!trusted) {
+      *message = sqlite3_mprintf(
+          "edb: %s: trusted_schema is off, so the %s in this database is not "
+          "used: %s",
+          table->name, d->query ? "query" : "URL",
+          d->query ? "run it by edb_query()" : "define its server with edb_server()");
+      return SQLITE_ERROR;
+    }
+  }
+  *server = server_find(table->edb, d->server, message);
+  if (*server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
+  if ((*server)->driver == d->driver) return SQLITE_OK;
+  *message =
+      sqlite3_mprintf("edb: %s was created on a %s server, but %s is a %s server now", table->name,
+                      d->driver->name, (*server)->name, (*server)->driver->name);
+  return SQLITE_ERROR;
+}
+
 const sqlite3_module table_module = {.iVersion = 3,
                                      .xCreate = table_create,
                                      .xConnect = table_connect,
@@ -135,5 +171,13 @@ const sqlite3_module table_module = {.iVersion = 3,
                                      .xEof = scan_eof,
                                      .xColumn = scan_column,
                                      .xRowid = scan_rowid,
+                                     .xUpdate = write_update,
+                                     .xBegin = transaction_begin,
+                                     .xSync = transaction_sync,
+                                     .xCommit = transaction_commit,
+                                     .xRollback = transaction_rollback,
                                      .xRename = table_rename,
+                                     .xSavepoint = transaction_savepoint,
+                                     .xRelease = transaction_release,
+                                     .xRollbackTo = transaction_rollback_to,
                                      .xShadowName = definition_is_shadow};

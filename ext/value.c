@@ -3,6 +3,7 @@
 */
 #include "extInt.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,15 @@ static void append_double(sqlite3_str *out, double f) {
     if (!strchr("+-einfa", *p)) *p = '.'; /* the locale's point */
   }
   sqlite3_str_appendf(out, "%s%s", text, whole ? ".0" : "");
+}
+
+double value_double(const char *text) {
+  char local[48];
+  const char *point = localeconv()->decimal_point;
+  size_t n = strcspn(text, ".");
+  sqlite3_snprintf(sizeof local, local, "%.*s%s%s", (int)n, text, text[n] ? point : "",
+                   text[n] ? text + n + 1 : "");
+  return strtod(local, NULL);
 }
 
 void value_literal(sqlite3_str *out, const edb_value *value) {

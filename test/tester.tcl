@@ -158,7 +158,7 @@ proc remote {sql} {
 
 # The kind of the suite's server, where its head leaves that open (`postgresql|mysql`); {} for none.
 proc server_kind {} {
-  foreach kind {postgresql mysql odbc} {
+  foreach kind {postgresql mysql sqlserver odbc} {
     if {[has_server $kind]} { return $kind }
   }
 }

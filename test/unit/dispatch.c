@@ -11,7 +11,7 @@
 /* ---- A driver that counts calls and answers what it is told ---------------------------------- */
 
 static int calls, answer;
-static edb_error told = {EDB_FAILED, 7, "ABCDE", "told", "", 0};
+static edb_error told = {EDB_FAILED, 7, "ABCDE", "told", "", 0, 0};
 
 static int one(void *context) {
   (void)context;
