@@ -7,7 +7,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended or doomed takes nothing but its
 ** rollback, so that nothing of it is committed by itself. The rest, in reading order: _options.c, _connect.c,
-** _browser.c, _login.c, _session.c (of TLS), _link.c (bytes), _request.c, _reply.c, _error.c, _statement.c, _rows.c, _catalog.c (SQL).
+** _browser.c, _login.c, _session.c (of TLS), _link.c (bytes), _request.c, _reply.c, _error.c, _statement.c, _rows.c, _load.c, _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: one block with the connection and the buffers of TLS (about 230 KB); the
 ** packets of the longest request (32 KB and more; above 1 MB it is given back); descriptions of columns; the
@@ -27,6 +27,7 @@ static int busy(ms_connection *c) {
 /* Whether a command can start, be it the end of a transaction. */
 static int may_start(ms_connection *c) {
   if (c->rows.open) return busy(c);
+  if (c->loading) return edb_fail(&c->error, EDB_BUSY, "a load is open on this connection");
   if (ms_dead(c)) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
   atomic_store_explicit(&c->link.cancelled, 0, memory_order_relaxed);
   return edb_fail(&c->error, EDB_OK, "%s", "");
@@ -126,6 +127,12 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
   return rc == EDB_OK ? ms_rows_start(c, NULL, rows) : rc;
 }
 
+static int load(void *connection, const edb_load_spec *spec, void **context) {
+  ms_connection *c = connection;
+  const int rc = ready(c);
+  return rc == EDB_OK ? ms_load_begin(c, spec, context) : rc;
+}
+
 /* ---- Transactions: their context is the connection ------------------------------------------------- */
 
 static int run(ms_connection *c, ms_kind kind) {
@@ -216,6 +223,10 @@ static const edb_methods methods = {
     .transaction_query = transaction_query,
     .transaction_commit = transaction_commit,
     .transaction_rollback = transaction_rollback,
+    .load = load,
+    .load_row = ms_load_row,
+    .load_end = ms_load_end,
+    .load_abort = ms_load_abort,
     .cancel = cancel,
     .detail = detail,
     .alive = alive,

@@ -144,6 +144,7 @@ typedef struct ms_connection {
   unsigned char lost;        /* and the server has ended or doomed it */
   unsigned char ending;      /* commit or rollback was sent */
   unsigned char told;        /* bit i: DONE tokens of kind i have told of the transaction */
+  unsigned char loading;     /* INSERT BULK was taken, and its rows are due */
   unsigned char logged_in;
   unsigned char acknowledged; /* LOGINACK came */
   unsigned char hops;
@@ -202,8 +203,16 @@ typedef struct ms_request {
 /* Sends it. The reply is then to be read to its end. */
 int ms_send(ms_connection *c, const ms_request *request);
 
-/* Room for at least size bytes of packets. */
+/* Room for at least size bytes of packets; what there are stay. And the room that only a long request took, given
+** back. */
 int ms_request_room(ms_connection *c, size_t size, edb_error *error);
+void ms_request_shrink(ms_connection *c);
+
+/* Sends the packets that a message has ready; c->reply is open. EDB_INTERRUPTED: the message was broken off. */
+int ms_send_message(ms_connection *c, tds_message *m);
+
+/* Breaks off a message of which packets were sent; the server has forgotten it, or the connection is broken. */
+void ms_break_off(ms_connection *c, tds_message *m);
 
 /* Sends it and reads its reply to the end; rows are dropped. */
 int ms_run(ms_connection *c, const ms_request *request);
@@ -282,6 +291,13 @@ int ms_rows_columns(void *rows, const edb_column **columns, size_t *n);
 int ms_rows_next_borrowed(void *rows, const edb_value **values);
 int ms_rows_close(void *rows);
 void ms_rows_free(ms_connection *c);
+
+/* ---- Loads (sqlserver_load.c) ------------------------------------------------------------------------------------ */
+
+int ms_load_begin(ms_connection *c, const edb_load_spec *spec, void **load);
+int ms_load_row(void *load, const edb_value *values);
+int ms_load_end(void *load);
+int ms_load_abort(void *load);
 
 /* ---- How SQL Server writes SQL (sqlserver_catalog.c) -------------------------------------------------------------- */
 

@@ -75,7 +75,7 @@ static int send_all(ms_link *l, const uint8_t *p, size_t n, edb_error *error) {
     stopped = l->draining = 1;
     end = edb_net_now_ms() + DRAIN_MS;
   }
-  if (!stopped) return EDB_OK;
+  if (!stopped) return wants_stop(l, edb_net_now_ms(), error);
   l->draining = 0;
   return EDB_INTERRUPTED;
 }

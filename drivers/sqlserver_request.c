@@ -61,9 +61,9 @@ static int write_message(ms_connection *c, tds_message *m, const ms_request *r) 
   }
 }
 
-/* Someone wants to stop while it is sent: the server forgets what it has got ([MS-TDS] 2.2.3.1.2), and is told to
-** stop all the same, since whether it answers that is not said. */
-static int interrupted(ms_connection *c, tds_message *m) {
+/* The server forgets what it has got ([MS-TDS] 2.2.3.1.2), and is told to stop all the same, since whether it answers
+** that is not said. */
+void ms_break_off(ms_connection *c, tds_message *m) {
   const uint8_t *p;
   size_t n;
   const edb_error why = c->error;
@@ -76,10 +76,9 @@ static int interrupted(ms_connection *c, tds_message *m) {
   }
   if (rc == EDB_OK) ms_stop(c);
   c->error = why;
-  return EDB_INTERRUPTED;
 }
 
-static void shrink(ms_connection *c) {
+void ms_request_shrink(ms_connection *c) {
   if (c->request_size <= KEPT) return;
   uint8_t *p = c->host->resize(c->host->context, c->request, KEPT);
   if (!p) return;
@@ -87,20 +86,26 @@ static void shrink(ms_connection *c) {
   c->request_size = KEPT;
 }
 
-int ms_send(ms_connection *c, const ms_request *request) {
-  tds_message m;
+int ms_send_message(ms_connection *c, tds_message *m) {
   const uint8_t *p;
   size_t n;
+  int rc = EDB_OK;
+  while (rc == EDB_OK && tds_message_next(m, &p, &n) == TDS_OK) {
+    rc = ms_link_send(&c->link, p, n, &c->error);
+  }
+  if (rc == EDB_INTERRUPTED) ms_break_off(c, m);
+  if (rc != EDB_OK) c->reply.open = 0;
+  return rc;
+}
+
+int ms_send(ms_connection *c, const ms_request *request) {
+  tds_message m;
   int rc = write_message(c, &m, request);
   if (rc == EDB_OK) {
     c->reply = (ms_reply){.open = 1};
-    while (rc == EDB_OK && tds_message_next(&m, &p, &n) == TDS_OK) {
-      rc = ms_link_send(&c->link, p, n, &c->error);
-    }
-    if (rc == EDB_INTERRUPTED) rc = interrupted(c, &m);
-    if (rc != EDB_OK) c->reply.open = 0;
+    rc = ms_send_message(c, &m);
   }
-  shrink(c);
+  ms_request_shrink(c);
   return rc;
 }
 

@@ -155,12 +155,11 @@ static void put_float(tds_message *m, const tds_type_info *t, const tds_value *v
   }
 }
 
-static void put_decimal(tds_message *m, const tds_type_info *t, const tds_value *v) {
+static int parse_decimal(const tds_type_info *t, const tds_value *v, int *negative,
+                         uint8_t magnitude[16]) {
   char digits[TDS_DECIMAL_TEXT];
   const char *p = digits;
   size_t n = 0;
-  int negative;
-  uint8_t magnitude[16];
   if (v->kind == TDS_TEXT) {
     p = v->as.text.p;
     n = v->as.text.n;
@@ -170,7 +169,13 @@ static void put_decimal(tds_message *m, const tds_type_info *t, const tds_value 
     const int64_t i = v->as.i64;
     n = tds_decimal_text(digits, i < 0, 0, i < 0 ? 0 - (uint64_t)i : (uint64_t)i, 0);
   }
-  if (!tds_decimal_parse(p, n, t->precision, t->scale, &negative, magnitude)) {
+  return tds_decimal_parse(p, n, t->precision, t->scale, negative, magnitude);
+}
+
+static void put_decimal(tds_message *m, const tds_type_info *t, const tds_value *v) {
+  int negative;
+  uint8_t magnitude[16];
+  if (!parse_decimal(t, v, &negative, magnitude)) {
     unfit(m);
     return;
   }
@@ -178,6 +183,23 @@ static void put_decimal(tds_message *m, const tds_type_info *t, const tds_value 
   tds_put_u8(m, (uint8_t)size);
   tds_put_u8(m, !negative);
   tds_put(m, magnitude, size - 1);
+}
+
+/* In ten-thousandths; of money the high half goes first (2.2.5.5.1.2). */
+static void put_money(tds_message *m, const tds_type_info *t, const tds_value *v) {
+  const tds_type_info digits = {.precision = t->length == 4 ? 10 : 19, .scale = 4};
+  const uint64_t most = t->length == 4 ? INT32_MAX : INT64_MAX;
+  uint8_t magnitude[16];
+  int negative;
+  if (!parse_decimal(&digits, v, &negative, magnitude) ||
+      tds_get_u64(magnitude) > most + (negative ? 1u : 0u) || tds_get_u64(magnitude + 8) != 0) {
+    unfit(m);
+    return;
+  }
+  const uint64_t i = negative ? 0 - tds_get_u64(magnitude) : tds_get_u64(magnitude);
+  tds_put_u8(m, (uint8_t)t->length);
+  if (t->length == 8) tds_put_u32(m, (uint32_t)(i >> 32));
+  tds_put_u32(m, (uint32_t)i);
 }
 
 static void put_bytes_of(tds_message *m, uint64_t v, unsigned n) {
@@ -219,6 +241,22 @@ static void put_datetime(tds_message *m, const tds_type_info *t, const tds_value
   tds_put_u8(m, 8);
   tds_put_u32(m, (uint32_t)days);
   tds_put_u32(m, (uint32_t)ticks);
+}
+
+/* smalldatetime: to the nearest minute, of 1900-01-01 to 2079-06-06. */
+static void put_smalldatetime(tds_message *m, const tds_value *v) {
+  const int64_t minute = INT64_C(60000000000);
+  int64_t days = (int64_t)v->as.time.days + TDS_DAYS_1900_TO_1970;
+  int64_t minutes = (v->as.time.nanos + minute / 2) / minute;
+  if (minutes == 1440) minutes = 0, days++;
+  if (v->kind != TDS_TIME || v->as.time.form == TDS_CLOCK || v->as.time.nanos < 0 || days < 0 ||
+      days > 65535 || minutes > 1440) {
+    unfit(m);
+    return;
+  }
+  tds_put_u8(m, 4);
+  tds_put_u16(m, (uint16_t)days);
+  tds_put_u16(m, (uint16_t)minutes);
 }
 
 static int hex_digit(char c) {
@@ -264,16 +302,52 @@ static int put_length(tds_message *m, const tds_type_info *t, int plp, size_t n)
   return 1;
 }
 
+/* The byte of a code page whose character is the UTF-8 at p, *used bytes of it; -1: it has none. */
+static int encode_single_byte(const uint16_t high[128], const char *p, size_t n, size_t *used) {
+  uint8_t units[4];
+  size_t length = 1;
+  *used = 1;
+  if ((uint8_t)*p < 0x80) return *p;
+  while (length < n && length < 4 && ((uint8_t)p[length] & 0xC0) == 0x80) length++;
+  if (tds_from_utf8(units, p, length) != 2) return -1;
+  *used = length;
+  for (int i = 0; i < 128; i++) {
+    if (high[i] == (units[0] | units[1] << 8) && high[i] != 0xFFFD) return i + 0x80;
+  }
+  return -1;
+}
+
+/* Text of a column whose code page has one byte for each character. */
+static void put_single_byte(tds_message *m, const tds_type_info *t, int plp, const char *p,
+                            size_t n) {
+  size_t used, count = 0;
+  for (size_t i = 0; i < n; i += used, count++) {
+    if (encode_single_byte(t->high, p + i, n - i, &used) >= 0) continue;
+    unfit(m);
+    return;
+  }
+  if (!put_length(m, t, plp, count)) return;
+  for (size_t i = 0; i < n; i += used) {
+    tds_put_u8(m, (uint8_t)encode_single_byte(t->high, p + i, n - i, &used));
+  }
+  if (plp) tds_put_u32(m, 0);
+}
+
 static void put_long(tds_message *m, const tds_type_row *row, const tds_type_info *t,
                      const tds_value *v) {
   const int plp = row->layout == TDS_PLP || t->length == TDS_MAX,
             wide = row->decode == tds_decode_utf16;
   const tds_kind kind = row->decode == tds_decode_bytes ? TDS_BYTES : TDS_TEXT;
-  const int bytes =
+  const int paged =
       row->decode == tds_decode_utf8 && tds_code_page(t->collation, t->sort_id) != 65001;
   const char *p = v->as.text.p;
   const size_t n = v->as.text.n;
-  if (v->kind != kind || (bytes && !tds_is_ascii((const uint8_t *)p, n))) {
+  const int other = v->kind == kind && paged && !tds_is_ascii((const uint8_t *)p, n);
+  if (other && t->high) {
+    put_single_byte(m, t, plp, p, n);
+    return;
+  }
+  if (v->kind != kind || other) {
     unfit(m);
     return;
   }
@@ -329,7 +403,14 @@ void tds_put_value(tds_message *m, const tds_type_info *t, const tds_value *v) {
     put_time(m, t, v);
     break;
   case TDS_DATETIMN:
-    put_datetime(m, t, v);
+    if (t->length == 4) {
+      put_smalldatetime(m, v);
+    } else {
+      put_datetime(m, t, v);
+    }
+    break;
+  case TDS_MONEYN:
+    put_money(m, t, v);
     break;
   case TDS_GUID:
     put_guid(m, v);

@@ -643,7 +643,9 @@ void tds_execute_handle(tds_message *m, uint64_t descriptor, int32_t handle,
                         const tds_parameter *parameters, size_t count);
 void tds_unprepare(tds_message *m, uint64_t descriptor, int32_t handle);
 
-/* TYPE_INFO and a value of it. m->refused where the value does not fit. */
+/* TYPE_INFO and a value of it. m->refused where the value does not fit, or is one that the type would change but for
+** digits of a time beyond its scale, which are cut, and rounded in datetime and smalldatetime. Text of a code page of
+** single bytes is written in it where t came from a column's description; of others only ASCII fits. */
 void tds_put_type(tds_message *m, const tds_type_info *t);
 void tds_put_value(tds_message *m, const tds_type_info *t, const tds_value *value);
 

@@ -14,6 +14,8 @@ struct Bulk {
   char table[300];
   Column columns[MAX_COLUMNS];
   int n;
+  bool check,
+      keep_nulls; /* else CHECK constraints are not looked at, and a NULL is the column's default */
 };
 
 /* INSERT BULK [dbo].[t] ([a] int, [b] nvarchar(40) COLLATE …) WITH (…): behind INSERT. */
@@ -42,9 +44,15 @@ void statement_bulk(Batch *b) {
   } while (take_op(b, ","));
   need_op(b, ")");
   if (take_word(b, "WITH")) {
-    while (!b->failed && !take_op(b, ")") && peek(b)->kind != L_END) b->i++;
+    while (!b->failed && !take_op(b, ")") && peek(b)->kind != L_END) {
+      if (bulk != NULL && at_word(b, "CHECK_CONSTRAINTS")) bulk->check = true;
+      if (bulk != NULL && at_word(b, "KEEP_NULLS")) bulk->keep_nulls = true;
+      b->i++;
+    }
   }
   if (bulk == NULL) return;
+  if (b->c->fault.no_bulk)
+    fail(b, 4834, 16, "You do not have permission to use the bulk load statement.");
   if (b->failed) {
     free(bulk);
     return;
@@ -79,6 +87,20 @@ static bool read_columns(Conn *c, Rd *r, const Bulk *bulk, Sent *sent) {
   return !c->dead;
 }
 
+/* `,DEFAULT)` of a column, where a NULL is to become that; else nothing. */
+static bool write_default(Session *s, const Bulk *bulk, const Column *k, Buf *out) {
+  sqlite3_stmt *statement = NULL;
+  static const char sql[] = "SELECT dflt_value FROM pragma_table_info(?) WHERE name = ?";
+  if (bulk->keep_nulls || !k->has_default) return false;
+  sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL);
+  sqlite3_bind_text(statement, 1, bulk->table, -1, SQLITE_STATIC);
+  sqlite3_bind_text(statement, 2, k->name, -1, SQLITE_STATIC);
+  bool found = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL;
+  if (found) buf_printf(out, ",(%s))", (const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  return found;
+}
+
 static sqlite3_stmt *prepare_load(Session *s, const Bulk *bulk, const Sent *sent, SqlError *error) {
   Buf sql = {0}, values = {0};
   char type[64];
@@ -91,7 +113,10 @@ static sqlite3_stmt *prepare_load(Session *s, const Bulk *bulk, const Sent *sent
     buf_u8(&sql, i ? ',' : '(');
     quote(&sql, k->name);
     type_print(&sent[i].type, type, sizeof type);
-    buf_printf(&values, "%stds_store(?,'%s','", i ? "," : "", type);
+    Buf fallback = {0};
+    bool has_fallback = write_default(s, bulk, k, &fallback);
+    buf_printf(&values, "%s%stds_store(?,'%s','", i ? "," : "", has_fallback ? "coalesce(" : "",
+               type);
     type_print(&k->type, type, sizeof type);
     buf_text(&values, type);
     if (k->type.collation != NULL) buf_printf(&values, " COLLATE %s", k->type.collation->name);
@@ -99,7 +124,8 @@ static sqlite3_stmt *prepare_load(Session *s, const Bulk *bulk, const Sent *sent
     quote_text(&values, bulk->table, strlen(bulk->table));
     buf_u8(&values, ',');
     quote_text(&values, k->name, strlen(k->name));
-    buf_printf(&values, ",%d)", k->nullable);
+    buf_printf(&values, ",%d)%s", k->nullable, has_fallback ? buf_string(&fallback) : "");
+    buf_free(&fallback);
   }
   int n = catalog_columns(s, bulk->table, &all);
   for (int i = 0; i < n; i++) { /* an identity that is not among them is given as ever */
@@ -193,10 +219,12 @@ void bulk_load(Session *s, Rd *r) {
     bool own = s->trancount == 0;
     bool entered = statement != NULL && engine_enter(s, true, &error) &&
                    engine_exec(s, own ? "BEGIN IMMEDIATE" : "SAVEPOINT tdsd_bulk", &error);
+    SqlError ignored;
+    if (!bulk->check) engine_exec(s, "PRAGMA ignore_check_constraints=ON", &ignored);
     if (entered) rows = load_rows(s, r, bulk, sent, statement, &error);
+    engine_exec(s, "PRAGMA ignore_check_constraints=OFF", &ignored);
     sqlite3_finalize(statement);
     bool bad = error.number != 0 || c->dead;
-    SqlError ignored;
     if (entered && own) engine_exec(s, bad ? "ROLLBACK" : "COMMIT", &ignored);
     if (entered && !own)
       engine_exec(s, bad ? "ROLLBACK TO tdsd_bulk; RELEASE tdsd_bulk" : "RELEASE tdsd_bulk",
@@ -205,6 +233,9 @@ void bulk_load(Session *s, Rd *r) {
   free(sent);
   free(bulk);
   if (c->dead) return;
+  pthread_mutex_lock(&c->server->lock);
+  if (error.number == 0) c->server->loaded += (uint64_t)rows;
+  pthread_mutex_unlock(&c->server->lock);
   if (error.number != 0) token_error(c, &error, NULL);
   token_done(c, DONE, error.number != 0 ? DONE_ERROR : DONE_COUNT, 0xC3,
              error.number != 0 ? 0 : (uint64_t)rows);

@@ -9,6 +9,7 @@
 **     replay DATABASE BYTES  keeps what the query that follows answers: see replay.c
 **     violations           how many there were
 **     handshakes           how many TLS handshakes there were, and how many of them resumed a session
+**     loaded               how many rows bulk loads have brought
 **     database NAME        an empty database of that name
 **     sql DATABASE BYTES   runs that many bytes of T-SQL that follow; rows as a|b|NULL, errors as text
 **
@@ -96,6 +97,8 @@ static bool obey(Server *s, char *words[3], Buf *reply) {
     buf_printf(reply, "%u\n", s->violations);
   } else if (strcmp(command, "handshakes") == 0) {
     buf_printf(reply, "%u %u\n", s->handshakes, s->resumed);
+  } else if (strcmp(command, "loaded") == 0) {
+    buf_printf(reply, "%llu\n", (unsigned long long)s->loaded);
   } else if (strcmp(command, "database") == 0) {
     if (engine_exists(s, first)) engine_drop(s, first);
     ok = engine_create(s, first);

@@ -16,7 +16,7 @@ static const struct {
     ROW(drop),      ROW(error_at),    ROW(errors),      ROW(silent),    ROW(between),
     ROW(attention), ROW(flip),        ROW(long_record), ROW(lie),       ROW(packet),
     ROW(route),     ROW(route_port),  ROW(trickle),     ROW(alpn),      ROW(no_login_features),
-    ROW(deadlock),  ROW(login_error), ROW(stall),       ROW(no_resume),
+    ROW(deadlock),  ROW(login_error), ROW(stall),       ROW(no_resume), ROW(no_bulk),
 };
 
 bool fault_set(Fault *f, const char *name, int64_t value) {

@@ -268,6 +268,7 @@ typedef struct {
   int64_t deadlock;          /* the next so many statements fail with 1205 */
   int64_t login_error;       /* logins fail with this number */
   int64_t stall;             /* nothing is answered after this many bytes */
+  int64_t no_bulk;           /* INSERT BULK is refused */
   int64_t no_resume;         /* a ClientHello that offers a session is answered with an alert */
 } Fault;
 
@@ -298,6 +299,7 @@ struct Server {
   pthread_mutex_t lock; /* of all that changes here */
   Fault fault;
   unsigned next_spid, violations;
+  uint64_t loaded;              /* rows of bulk loads that were kept */
   unsigned handshakes, resumed; /* of TLS: all, and those that resumed a session */
   FILE *violations_file;
   SSL_CTX *tls[CERT_COUNT];

@@ -192,6 +192,20 @@ static void numbers(void) {
   for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
     value(TYPE(.type = TDS_DECIMALN, .precision = 9, .scale = 2), text(none[i]), NULL);
   }
+  const tds_type_info money = {.type = TDS_MONEYN, .length = 8},
+                      small = {.type = TDS_MONEYN, .length = 4};
+  value(money, text("-17.8"), "08 ffffffff b048fdff");
+  value(money, i64(922337203685477), "08 ffffff7f 50e9ffff");
+  value(money, text("922337203685477.5807"), "08 ffffff7f ffffffff");
+  value(money, text("922337203685477.5808"), NULL);
+  value(money, text("-922337203685477.5808"), "08 00000080 00000000");
+  value(money, text("-922337203685477.5809"), NULL);
+  value(money, text("1.00001"), NULL);
+  value(money, f64(1), NULL);
+  value(money, null, "00");
+  value(small, text("214748.3647"), "04 ffffff7f");
+  value(small, text("-214748.3648"), "04 00000080");
+  value(small, text("214748.3648"), NULL);
   value(TYPE(.type = TDS_NUMERICN, .precision = 19, .scale = 0), text("9999999999999999999"),
         "09 01 ffffe7890423c78a");
   value(TYPE(.type = TDS_NUMERICN, .precision = 28, .scale = 0), i64(1),
@@ -220,7 +234,15 @@ static void others(void) {
         moment(TDS_DATETIME, -25568, INT64_C(86399999000000), 0),
         "08 00000000 00000000"); /* rounds to the next day */
   value(TYPE(.type = TDS_DATETIMN, .length = 8), moment(TDS_DATETIME, -25567 - 53691, 0, 0), NULL);
-  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_DATETIME, 0, 0, 0), NULL);
+  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_DATETIME, 0, 0, 0), "04 df63 0000");
+  value(TYPE(.type = TDS_DATETIMN, .length = 4),
+        moment(TDS_DATETIME, -25567, INT64_C(90000000000), 0), "04 0000 0200"); /* half a minute */
+  value(TYPE(.type = TDS_DATETIMN, .length = 4),
+        moment(TDS_DATETIME, -25567, INT64_C(86399000000000), 0), "04 0100 0000");
+  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_DATETIME, -25568, 0, 0), NULL);
+  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_DATE, 39968, 0, 0), "04 ffff 0000");
+  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_DATE, 39969, 0, 0), NULL);
+  value(TYPE(.type = TDS_DATETIMN, .length = 4), moment(TDS_CLOCK, 0, 0, 0), NULL);
 
   value(TYPE(.type = TDS_GUID, .length = 16), text("00112233-4455-6677-8899-AABBccddeeff"),
         "10 33221100554477668899aabbccddeeff");
@@ -244,6 +266,17 @@ static void others(void) {
   value(TYPE(.type = TDS_BIGVARCHAR, .length = 4, .collation = 0x00D00409), text("\xc3\xa9"), NULL);
   value(TYPE(.type = TDS_BIGVARCHAR, .length = 4, .collation = 0x04D00409), text("\xc3\xa9"),
         "0200 c3a9");
+  static uint16_t page[128]; /* of 1251 */
+  page[0] = 0x402, page[0x18] = 0xFFFD, page[0x7F] = 0x44F;
+  const tds_type_info cyrillic = {
+      .type = TDS_BIGVARCHAR, .length = 3, .collation = 0x00D00419, .high = page};
+  value(cyrillic, text("a\xd1\x8f\xd0\x82"), "0300 61 ff 80");
+  value(cyrillic, text("\xd1\x8f\xd0\x82zz"), NULL);
+  value(cyrillic, text("\xc3\xa9"), NULL);
+  value(cyrillic, text("\xef\xbf\xbd"), NULL);
+  value(cyrillic, text("\xf0\x9f\x98\x80"), NULL);
+  value(TYPE(.type = TDS_BIGVARCHAR, .length = TDS_MAX, .collation = 0x00D00419, .high = page),
+        text("\xd1\x8f"), "0100000000000000 01000000 ff 00000000");
   value(TYPE(.type = TDS_JSON, .length = TDS_MAX), text("{}"),
         "0200000000000000 02000000 7b7d 00000000");
 
