@@ -244,6 +244,8 @@ typedef struct od_quirk {
   unsigned char moments;  /* dates and times are read as text: the structures lose some of them */
   unsigned char no_block; /* rows come one by one whatever it says */
   unsigned char trusted;  /* lengths that it gives for bounded text hold: no value is longer */
+  unsigned char
+      utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
 } od_quirk;
 
 const od_quirk *od_quirk_of(const char *driver);
@@ -262,14 +264,15 @@ typedef struct od_flavour {
 
 const od_flavour *od_flavour_of(const char *dbms);
 extern const edb_dialect *const od_dialects[];
-extern const edb_dialect od_generic; /* the first of them */
+extern const edb_dialect od_generic, od_postgresql, od_mysql, od_sqlserver, od_sqlite, od_oracle,
+    od_db2, od_snowflake;
 
 /* ---- Types (odbc_type.c) ------------------------------------------------------------------------ */
 
 /* How the values of a column are bound and lent. */
 typedef enum od_codec {
   OD_TEXT = 0, /* wide */
-  OD_ASCII,    /* text that has nothing else in it: numbers, uuids */
+  OD_NARROW,   /* text that is ASCII, like numbers; all text of drivers that have it in UTF-8 */
   OD_BYTES,
   OD_INT,
   OD_UINT,
@@ -279,7 +282,9 @@ typedef enum od_codec {
   OD_DATE,
   OD_DATETIME,
   OD_MOMENT, /* a date, a time or both, as text */
-  OD_BOOL_TEXT
+  OD_BOOL_TEXT,
+  OD_BITS,  /* bytes of a number, the most significant first */
+  OD_QUOTED /* a literal of SQLite's SQL: its values have types of their own */
 } od_codec;
 
 /* The type that the generic tables have for one of ODBC's; never NULL. */
@@ -292,8 +297,13 @@ const edb_type *od_column_type(const od_flavour *flavour, const char *name, int 
                                int is_unsigned);
 
 od_codec od_codec_of(const edb_type *type, int sql_type, int is_unsigned, int moments_as_text);
+
+/* What drivers have no form for, or get wrong, is selected as text, and its column is called so: the rest of the name
+** says what it is ("quoted", or a type of the dialect's). */
+#define OD_READ_AS "edb_as_"
 int od_c_type(od_codec codec);
 size_t od_fixed_size(od_codec codec); /* bytes of a value; 0: it has no fixed size */
+size_t od_nul_size(od_codec codec);   /* bytes of the NUL behind a text; 0: it is none */
 
 /* What the structures and texts of dates and times are; text of what no calendar has goes to `text`. */
 #define OD_MOMENT_TEXT 64
@@ -301,6 +311,9 @@ void od_date_value(const SQL_DATE_STRUCT *date, edb_value *value, char text[OD_M
 void od_datetime_value(const SQL_TIMESTAMP_STRUCT *t, int zoned, edb_value *value,
                        char text[OD_MOMENT_TEXT]);
 /* Of the form that the type declares; else it stays text. */
+void od_bits_value(const char *p, size_t n, edb_value *value);
+/* text: the characters of a text or blob, written over the literal's own. 0: it is no literal. */
+int od_quoted_value(char *p, size_t n, edb_value *value);
 void od_moment_value(const edb_type *type, const char *p, size_t n, edb_value *value);
 
 /* ---- Connections (odbc_connect.c) --------------------------------------------------------------- */

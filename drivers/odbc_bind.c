@@ -18,7 +18,21 @@ typedef struct od_bound {
   const void *at;
 } od_bound;
 
+/* UTF-8 as it is, for drivers that take it so. */
+static int bind_narrow(od_statement *s, od_place *place, const edb_value *v, od_bound *bound) {
+  place->bytes.n = 0;
+  edb_buffer_add(&place->bytes, v->as.text.p, v->as.text.n);
+  if (place->bytes.nomem) return od_nomem(s->connection);
+  bound->c_type = SQL_C_CHAR;
+  bound->sql_type = v->as.text.n > LONG_UNITS ? SQL_LONGVARCHAR : SQL_VARCHAR;
+  bound->size = v->as.text.n > 0 ? v->as.text.n : 1;
+  bound->at = place->bytes.p;
+  place->length = (SQLLEN)v->as.text.n;
+  return EDB_OK;
+}
+
 static int bind_text(od_statement *s, od_place *place, const edb_value *v, od_bound *bound) {
+  if (s->connection->quirk->utf8) return bind_narrow(s, place, v, bound);
   const SQLINTEGER units = od_wide_make(&place->bytes, v->as.text.p, v->as.text.n);
   if (units < 0) {
     return place->bytes.nomem ? od_nomem(s->connection)

@@ -25,6 +25,14 @@ static int rereads_in_block(const od_connection *c) {
   return rereads(c) && (c->getdata & SQL_GD_BLOCK) != 0;
 }
 
+/* Whether no value of the column is longer than it says, so that it needs no second reading. */
+static int is_bounded(const od_connection *c, const od_cell *cell) {
+  if (od_fixed_size(cell->codec) > 0) return 1;
+  return c->quirk->trusted && cell->declared > 0 && cell->declared <= LARGEST_UNITS &&
+         cell->sql_type != SQL_LONGVARCHAR && cell->sql_type != SQL_WLONGVARCHAR &&
+         cell->sql_type != SQL_LONGVARBINARY;
+}
+
 /* Columns without a bound have to be the last ones, unless the driver takes any. */
 static void choose(od_statement *s) {
   const od_connection *c = s->connection;
@@ -33,10 +41,10 @@ static void choose(od_statement *s) {
   s->single = c->block_rows == 1 || c->quirk->no_block;
   for (size_t i = 0; i < s->n_columns; i++) {
     od_cell *cell = &s->cells[i];
-    const int fixed = od_fixed_size(cell->codec) > 0;
-    cell->bound = (unsigned char)((fixed || rereads(c)) && (any || !unbound));
+    const int bounded = is_bounded(c, cell);
+    cell->bound = (unsigned char)((bounded || rereads(c)) && (any || !unbound));
     if (!cell->bound) unbound = 1;
-    if (!fixed && !rereads_in_block(c)) s->single = 1;
+    if (!bounded && !rereads_in_block(c)) s->single = 1;
   }
   if (unbound) s->single = 1;
 }
@@ -47,11 +55,13 @@ static size_t unit_size(const od_cell *cell) {
 }
 
 /* What is bound first: all of a short value, the usual part of one that may be long. */
-static size_t first_width(const od_cell *cell) {
+static size_t first_width(const od_connection *c, const od_cell *cell) {
   const size_t fixed = od_fixed_size(cell->codec);
   if (fixed > 0) return fixed;
   size_t units = cell->declared;
-  if (units == 0 || units > FIRST_UNITS) units = FIRST_UNITS;
+  if (units == 0 || (units > FIRST_UNITS && !is_bounded(c, cell))) units = FIRST_UNITS;
+  /* UTF-16 has two units for some characters. */
+  if (cell->codec == OD_TEXT && is_bounded(c, cell)) units *= 2;
   /* Numbers and moments have signs, points and zones that their sizes leave out. */
   if (cell->codec != OD_TEXT && cell->codec != OD_BYTES && units < 48) units = 48;
   return (units + 1) * unit_size(cell);
@@ -143,7 +153,7 @@ static int make_block(od_statement *s) {
 int od_block_start(od_statement *s) {
   choose(s);
   for (size_t i = 0; i < s->n_columns; i++) {
-    s->cells[i].width = s->cells[i].bound ? first_width(&s->cells[i]) : 0;
+    s->cells[i].width = s->cells[i].bound ? first_width(s->connection, &s->cells[i]) : 0;
   }
   s->grow = 0;
   return make_block(s);

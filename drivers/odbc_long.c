@@ -29,9 +29,8 @@ static int read_parts(od_statement *s, size_t column, edb_buffer *raw, int *null
   od_connection *c = s->connection;
   const od_cell *cell = &s->cells[column];
   const int c_type = od_c_type(cell->codec);
-  /* A NUL stands behind each part of a text. */
-  const size_t unit = cell->codec == OD_TEXT ? (size_t)od_wide : 1;
-  const size_t nul = cell->codec == OD_BYTES ? 0 : unit;
+  /* One stands behind each part of a text. */
+  const size_t nul = od_nul_size(cell->codec);
   size_t size = FIRST_BYTES;
   *null = 0;
   for (int part = 0;; part++) {

@@ -25,7 +25,7 @@ static void lend_boolean(edb_value *v, const char *p, size_t n) {
 }
 
 /* Text and bytes as they are lent. */
-static void lend_bytes(od_statement *s, size_t i, const char *p, size_t n) {
+static int lend_bytes(od_statement *s, size_t i, char *p, size_t n) {
   edb_value *v = &s->values[i];
   switch (s->cells[i].codec) {
   case OD_BYTES:
@@ -37,10 +37,17 @@ static void lend_bytes(od_statement *s, size_t i, const char *p, size_t n) {
   case OD_BOOL_TEXT:
     lend_boolean(v, p, n);
     break;
+  case OD_BITS:
+    od_bits_value(p, n, v);
+    break;
+  case OD_QUOTED:
+    if (od_quoted_value(p, n, v)) break;
+    return edb_fail(&s->connection->error, EDB_FAILED, "the driver gave what is no literal");
   default:
     lend(v, EDB_TEXT, p, n);
     break;
   }
+  return EDB_OK;
 }
 
 static void lend_fixed(od_statement *s, size_t i, const char *p) {
@@ -93,7 +100,8 @@ static int lend_read(od_statement *s, size_t i) {
   } else if (od_fixed_size(cell->codec) > 0) {
     lend_fixed(s, i, cell->text.p);
   } else {
-    lend_bytes(s, i, cell->text.p ? cell->text.p : "", cell->text.n);
+    if (!edb_buffer_room(&cell->text, 0)) return od_nomem(s->connection);
+    return lend_bytes(s, i, cell->text.p, cell->text.n);
   }
   return EDB_OK;
 }
@@ -120,7 +128,7 @@ static int lend_cut(od_statement *s, size_t i, SQLLEN length) {
 static int lend_bound(od_statement *s, size_t i) {
   od_cell *cell = &s->cells[i];
   const size_t at = s->connection->rows.at;
-  const char *p = cell->data + at * cell->width;
+  char *p = cell->data + at * cell->width;
   SQLLEN length = cell->lengths[at];
   if (length < 0 || length > INT32_MAX) length = od_length(length);
   if (length == SQL_NULL_DATA) {
@@ -131,11 +139,10 @@ static int lend_bound(od_statement *s, size_t i) {
     lend_fixed(s, i, p);
     return EDB_OK;
   }
-  const size_t nul = cell->codec == OD_TEXT ? (size_t)od_wide : cell->codec == OD_BYTES ? 0 : 1;
+  const size_t nul = od_nul_size(cell->codec);
   if (length < 0 || (size_t)length > cell->width - nul) return lend_cut(s, i, length);
   if (cell->codec != OD_TEXT) {
-    lend_bytes(s, i, p, (size_t)length);
-    return EDB_OK;
+    return lend_bytes(s, i, p, (size_t)length);
   }
   cell->text.n = 0;
   od_text_add(&cell->text, p, (size_t)length / (size_t)od_wide);

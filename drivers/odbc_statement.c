@@ -58,14 +58,21 @@ static int describe_column(od_statement *s, size_t i) {
                             &nullable))) {
     return od_statement_error(s);
   }
+  const size_t at = s->names.n;
   od_text_add(&s->names, name, od_wide_length(name, NAME_UNITS));
   edb_buffer_add(&s->names, "", 1);
+  if (s->names.nomem) return od_nomem(c);
   type_name(s, number, type, sizeof type);
   const int u = is_unsigned(s, number, sql_type);
-  const edb_type *what = od_column_type(c->flavour, type, sql_type, u);
-  edb_buffer_add(&s->names, type, strlen(type) + 1);
+  const char *as = strncmp(s->names.p + at, OD_READ_AS, strlen(OD_READ_AS)) == 0
+                       ? s->names.p + at + strlen(OD_READ_AS)
+                       : NULL;
+  const edb_type *what = od_column_type(c->flavour, as ? as : type, sql_type, u);
   cell->sql_type = sql_type;
   cell->codec = od_codec_of(what, sql_type, u, c->quirk->moments);
+  if (as) cell->codec = strcmp(as, "quoted") == 0 ? OD_QUOTED : OD_MOMENT;
+  if (cell->codec == OD_TEXT && c->quirk->utf8) cell->codec = OD_NARROW;
+  edb_buffer_add(&s->names, type, strlen(type) + 1); /* moves what `as` points to */
   cell->zoned = what->compare == EDB_COMPARE_INSTANT;
   cell->declared = size > INT32_MAX ? 0 : size;
   cell->text.host = c->host;

@@ -2,6 +2,7 @@
 ** drivers/odbc_type.c: ODBC's types: how the values of a column are read, what its type is where the server's own
 ** name for it says nothing (the generic table), and dates and times.
 */
+#include <stdio.h>
 #include <string.h>
 
 #include "odbcInt.h"
@@ -100,6 +101,13 @@ const edb_type *od_column_type(const od_flavour *flavour, const char *name, int 
   if (!flavour || !flavour->by_name) return od_type_of(sql_type, is_unsigned);
   /* PostgreSQL calls an array by its element's type. */
   if (plain[0] == '_') return flavour->dialect->type("array");
+  /* MySQL's driver tells of the missing sign apart. */
+  if (is_unsigned && !strstr(plain, "unsigned") && strlen(plain) + 10 < sizeof plain) {
+    char longer[64];
+    snprintf(longer, sizeof longer, "%s unsigned", plain);
+    const edb_type *type = flavour->dialect->type(longer);
+    if (strcmp(type->name, longer) == 0) return type;
+  }
   return flavour->dialect->type(plain);
 }
 
@@ -125,15 +133,16 @@ od_codec od_codec_of(const edb_type *type, int sql_type, int is_unsigned, int mo
   case EDB_BOOL:
     return sql_type == SQL_BIT ? OD_BOOL : OD_BOOL_TEXT;
   case EDB_I64:
-    return OD_INT;
   case EDB_U64:
-    return OD_UINT;
+    if (is_binary(sql_type)) return OD_BITS;
+    if (sql_type == SQL_BIT) return OD_BOOL;
+    return type->kind == EDB_I64 ? OD_INT : OD_UINT;
   case EDB_F64:
     return sql_type == SQL_REAL ? OD_FLOAT : OD_DOUBLE;
   case EDB_TIME:
     return codec_of_moment(type, sql_type, moments_as_text);
   case EDB_TEXT:
-    if (type->declared == EDB_DECLARED_NUMERIC || sql_type == SQL_GUID) return OD_ASCII;
+    if (type->declared == EDB_DECLARED_NUMERIC || sql_type == SQL_GUID) return OD_NARROW;
     return OD_TEXT;
   case EDB_BYTES:
     /* A type without a name is called bytes where nothing is known of it. */
@@ -148,7 +157,7 @@ static const struct {
   unsigned char size;
 } codecs[] = {
     [OD_TEXT] = {SQL_C_WCHAR, 0},
-    [OD_ASCII] = {SQL_C_CHAR, 0},
+    [OD_NARROW] = {SQL_C_CHAR, 0},
     [OD_BYTES] = {SQL_C_BINARY, 0},
     [OD_INT] = {SQL_C_SBIGINT, sizeof(int64_t)},
     [OD_UINT] = {SQL_C_UBIGINT, sizeof(uint64_t)},
@@ -159,139 +168,15 @@ static const struct {
     [OD_DATETIME] = {SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT)},
     [OD_MOMENT] = {SQL_C_CHAR, 0},
     [OD_BOOL_TEXT] = {SQL_C_CHAR, 0},
+    [OD_BITS] = {SQL_C_BINARY, 0},
+    [OD_QUOTED] = {SQL_C_CHAR, 0},
 };
 
 int od_c_type(od_codec codec) { return codecs[codec].c_type; }
 
 size_t od_fixed_size(od_codec codec) { return codecs[codec].size; }
 
-/* ---- Dates and times ------------------------------------------------------------------------------ */
-
-static char *digits(char *out, unsigned value, int width) {
-  for (int i = width; i-- > 0; value /= 10) out[i] = (char)('0' + value % 10);
-  return out + width;
-}
-
-static char *put_date(char *p, int year, unsigned month, unsigned day) {
-  if (year < 0) *p++ = '-';
-  p = digits(p, (unsigned)(year < 0 ? -year : year), year > 9999 || year < -9999 ? 5 : 4);
-  *p++ = '-';
-  p = digits(p, month, 2);
-  *p++ = '-';
-  return digits(p, day, 2);
-}
-
-static void lend(edb_value *v, const char *text, size_t n) {
-  v->kind = EDB_TEXT;
-  v->as.text.p = text;
-  v->as.text.n = n;
-}
-
-void od_date_value(const SQL_DATE_STRUCT *date, edb_value *v, char text[OD_MOMENT_TEXT]) {
-  const size_t n = (size_t)(put_date(text, date->year, date->month, date->day) - text);
-  lend(v, text, n);
-  if (n == 10 && edb_time_parse(text, n, EDB_DATE, 0, &v->as.time)) {
-    v->kind = EDB_TIME;
-  } else {
-    lend(v, text, n);
-  }
-}
-
-void od_datetime_value(const SQL_TIMESTAMP_STRUCT *t, int zoned, edb_value *v,
-                       char text[OD_MOMENT_TEXT]) {
-  const int64_t second = INT64_C(1000000000);
-  char *p = put_date(text, t->year, t->month, t->day);
-  edb_time time;
-  if (p == text + 10 && edb_time_parse(text, 10, EDB_DATE, 0, &time) && t->hour < 24 &&
-      t->minute < 60 && t->second < 60 && t->fraction < second) {
-    time.form = EDB_DATETIME;
-    time.zoned = (uint8_t)zoned;
-    time.nanos = ((t->hour * 60 + t->minute) * 60 + t->second) * second + t->fraction;
-    v->kind = EDB_TIME;
-    v->as.time = time;
-    return;
-  }
-  *p++ = ' ';
-  p = digits(p, t->hour, 2);
-  *p++ = ':';
-  p = digits(p, t->minute, 2);
-  *p++ = ':';
-  p = digits(p, t->second, 2);
-  if (t->fraction > 0) {
-    *p++ = '.';
-    p = digits(p, t->fraction, 9);
-    while (p[-1] == '0') p--;
-  }
-  lend(v, text, (size_t)(p - text));
-}
-
-/* The digits of "HH:MM:SS[.f…]" behind a sign, of any number of hours; -1: it is no such text. */
-static int64_t clock_nanos(const char *p, size_t n) {
-  int64_t parts[3] = {0}, fraction = 0, unit = 1000000000;
-  size_t i = 0;
-  for (int part = 0; part < 3; part++) {
-    const size_t from = i;
-    while (i < n && i - from < 4 && p[i] >= '0' && p[i] <= '9') {
-      parts[part] = parts[part] * 10 + (p[i++] - '0');
-    }
-    if (i == from || (part > 0 && (i - from != 2 || parts[part] > 59))) return -1;
-    if (part < 2 && (i >= n || p[i++] != ':')) return -1;
-  }
-  if (i < n && p[i] == '.') {
-    i++;
-    while (i < n && unit > 1 && p[i] >= '0' && p[i] <= '9')
-      fraction += (p[i++] - '0') * (unit /= 10);
-  }
-  if (i != n) return -1;
-  return ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 1000000000 + fraction;
-}
-
-/* "+02", "-03:30", "Z" at the end: seconds east of UTC, and how many bytes it takes. */
-static size_t zone_of(const char *p, size_t n, int64_t *seconds) {
-  *seconds = 0;
-  if (n > 0 && p[n - 1] == 'Z') return 1;
-  for (size_t size = 3; size <= 9 && size < n; size += 3) {
-    const char *z = p + n - size;
-    if (*z != '+' && *z != '-') continue;
-    int64_t total = 0;
-    for (size_t i = 1; i < size; i += 3) {
-      if (z[i] < '0' || z[i] > '9' || z[i + 1] < '0' || z[i + 1] > '9') return 0;
-      total = total * 60 + (z[i] - '0') * 10 + (z[i + 1] - '0');
-    }
-    for (size_t i = size; i < 9; i += 3) total *= 60;
-    *seconds = *z == '-' ? -total : total;
-    return size;
-  }
-  return 0;
-}
-
-void od_moment_value(const edb_type *type, const char *p, size_t n, edb_value *v) {
-  const int zoned = type->compare == EDB_COMPARE_INSTANT;
-  edb_time time = {0};
-  int64_t east = 0;
-  size_t end = n;
-  lend(v, p, n);
-  if (type->declared == EDB_DECLARED_TIME) {
-    const int negative = n > 0 && *p == '-';
-    const int64_t nanos = clock_nanos(p + negative, n - (size_t)negative);
-    if (nanos < 0) return;
-    time = (edb_time){negative ? -nanos : nanos, 0, EDB_CLOCK, 0};
-  } else {
-    if (n < 10 || !edb_time_parse(p, 10, EDB_DATE, 0, &time)) return;
-    if (type->declared == EDB_DECLARED_DATE) {
-      if (n != 10) return;
-    } else {
-      if (zoned) end -= zone_of(p, n, &east);
-      if (end > 10) {
-        if (end < 12 || (p[10] != ' ' && p[10] != 'T')) return;
-        time.nanos = clock_nanos(p + 11, end - 11);
-        if (time.nanos < 0 || time.nanos >= INT64_C(86400000000000)) return;
-      }
-      time.nanos -= east * 1000000000;
-      time.form = EDB_DATETIME;
-      time.zoned = (uint8_t)zoned;
-    }
-  }
-  v->kind = EDB_TIME;
-  v->as.time = time;
+size_t od_nul_size(od_codec codec) {
+  const int c_type = od_c_type(codec);
+  return c_type == SQL_C_WCHAR ? (size_t)od_wide : c_type == SQL_C_CHAR ? 1 : 0;
 }

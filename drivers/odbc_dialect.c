@@ -1,0 +1,174 @@
+/*
+** drivers/odbc_dialect.c: how the servers behind ODBC write SQL, and their types. Data alone; which of them it is
+** says odbc_quirk.c.
+*/
+#include <string.h>
+
+#include "odbcInt.h"
+
+/* ---- Types: those of edb's other drivers, but for what ODBC's drivers do to them -------------------------- */
+
+static const edb_type *type_in(const edb_type *types, size_t n, const edb_type *otherwise) {
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(types[i].name, otherwise->name) == 0) return &types[i];
+  }
+  return otherwise;
+}
+
+/* psqlODBC makes 9999-12-31 of infinity, and leaves BC out: so these are read as text. */
+#define MOMENT(its_name, its_declared, its_compare, before, after)                                 \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
+    .read = "%s::text AS " OD_READ_AS its_name, .parameter = "%s::" its_name,                      \
+    .array = "= ANY (%s::text::" its_name "[])", .early = before, .late = after                    \
+  }
+
+static const edb_type *postgresql_type(const char *name) {
+  static const edb_type own[] = {
+      MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
+      MOMENT("timestamp", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "%s < '0001-01-01'",
+             "%s >= '10000-01-01'"),
+      MOMENT("timestamptz", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT,
+             "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'"),
+  };
+  return type_in(own, sizeof own / sizeof own[0], edb_postgresql_driver.dialect->type(name));
+}
+static const edb_type *mysql_type(const char *name) { return edb_mysql_driver.dialect->type(name); }
+static const edb_type *sqlserver_type(const char *name) {
+  return edb_sqlserver_driver.dialect->type(name);
+}
+/* A value has a type of its own there, which the driver turns into its column's, and reals of 15 digits: so values are
+** read as SQL writes them. */
+#define QUOTED(its_name, its_kind, its_declared, its_compare)                                      \
+  {                                                                                                \
+    .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
+    .read = "quote(%s) AS " OD_READ_AS "quoted",                                                   \
+    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL                    \
+  }
+
+static const edb_type *sqlite_type(const char *name) {
+  static const edb_type own[] = {
+      QUOTED("", EDB_NULL, EDB_DECLARED_BLOB, EDB_COMPARE_NONE),
+      QUOTED("ANY", EDB_NULL, EDB_DECLARED_BLOB, EDB_COMPARE_NONE),
+      QUOTED("BLOB", EDB_BYTES, EDB_DECLARED_BLOB, EDB_COMPARE_NONE),
+      QUOTED("BOOL", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
+      QUOTED("BOOLEAN", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
+      QUOTED("DATE", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_SQLITE),
+      QUOTED("DATETIME", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
+      QUOTED("INTEGER", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE),
+      QUOTED("NUMERIC", EDB_NULL, EDB_DECLARED_NUMERIC, EDB_COMPARE_SQLITE),
+      QUOTED("REAL", EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_SQLITE),
+      QUOTED("TEXT", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT),
+      QUOTED("TIME", EDB_TIME, EDB_DECLARED_TIME, EDB_COMPARE_SQLITE),
+      QUOTED("TIMESTAMP", EDB_TIME, EDB_DECLARED_DATETIME, EDB_COMPARE_SQLITE),
+  };
+  return type_in(own, sizeof own / sizeof own[0], edb_sqlite_driver.dialect->type(name));
+}
+
+/* ---- Dialects ------------------------------------------------------------------------------------------ */
+
+/* What begins or ends something that lasts, of any of them: it is refused before it is known which one it is. */
+static const char *const control[] = {"xa",
+                                      "lock",
+                                      "unlock",
+                                      "set autocommit",
+                                      "set transaction",
+                                      "save tran",
+                                      "prepare trans",
+                                      "set implicit_transactions",
+                                      "set xact_abort",
+                                      "set session autocommit",
+                                      "set local autocommit",
+                                      "set @@autocommit",
+                                      "set @@session.autocommit",
+                                      "set @@local.autocommit",
+                                      NULL};
+
+#define SAVEPOINTS                                                                                 \
+  .savepoint = "SAVEPOINT %s", .rollback_to = "ROLLBACK TO SAVEPOINT %s",                          \
+  .release = "RELEASE SAVEPOINT %s"
+
+const edb_dialect od_generic = {.name = "generic",
+                                .quote = {'"', '"'},
+                                .placeholder = "?",
+                                .limit = NULL,
+                                .false_clause = "1 = 0",
+                                .max_parameters = 200,
+                                .control = control,
+                                .type = od_type_called};
+const edb_dialect od_postgresql = {.name = "postgresql",
+                                   .quote = {'"', '"'},
+                                   .placeholder = "?",
+                                   .limit = " LIMIT %s",
+                                   .false_clause = "false",
+                                   .max_parameters = 32767,
+                                   .column_aliases = 1,
+                                   SAVEPOINTS,
+                                   .control = control,
+                                   .type = postgresql_type};
+const edb_dialect od_mysql = {.name = "mysql",
+                              .quote = {'`', '`'},
+                              .placeholder = "?",
+                              .limit = " LIMIT %s",
+                              .false_clause = "FALSE",
+                              .max_parameters = 32767,
+                              SAVEPOINTS,
+                              .control = control,
+                              .type = mysql_type};
+const edb_dialect od_sqlserver = {
+    .name = "sqlserver",
+    .quote = {'[', ']'},
+    .placeholder = "?",
+    .limit = " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+    .false_clause = "1=0",
+    .max_parameters = 2000,
+    .column_aliases = 1,
+    .savepoint = "SAVE TRANSACTION %s",
+    .rollback_to = "ROLLBACK TRANSACTION %s",
+    .control = control,
+    .type = sqlserver_type};
+const edb_dialect od_sqlite = {.name = "sqlite",
+                               .quote = {'"', '"'},
+                               .placeholder = "?",
+                               .limit = " LIMIT %s",
+                               .false_clause = "0",
+                               .max_parameters = 999,
+                               SAVEPOINTS,
+                               .control = control,
+                               .type = sqlite_type};
+const edb_dialect od_oracle = {.name = "oracle",
+                               .quote = {'"', '"'},
+                               .placeholder = "?",
+                               .limit = " FETCH FIRST %s ROWS ONLY", /* from 12c on */
+                               .false_clause = "1 = 0",
+                               .max_parameters = 1000,
+                               .bare_alias = 1,
+                               .savepoint = "SAVEPOINT %s",
+                               .rollback_to = "ROLLBACK TO SAVEPOINT %s",
+                               .control = control,
+                               .type = od_type_called};
+const edb_dialect od_db2 = {.name = "db2",
+                            .quote = {'"', '"'},
+                            .placeholder = "?",
+                            .limit = " FETCH FIRST %s ROWS ONLY",
+                            .false_clause = "1 = 0",
+                            .max_parameters = 1000,
+                            .column_aliases = 1,
+                            .savepoint = "SAVEPOINT %s ON ROLLBACK RETAIN CURSORS",
+                            .rollback_to = "ROLLBACK TO SAVEPOINT %s",
+                            .release = "RELEASE SAVEPOINT %s",
+                            .control = control,
+                            .type = od_type_called};
+const edb_dialect od_snowflake = {.name = "snowflake",
+                                  .quote = {'"', '"'},
+                                  .placeholder = "?",
+                                  .limit = " LIMIT %s",
+                                  .false_clause = "FALSE",
+                                  .max_parameters = 1000,
+                                  .column_aliases = 1,
+                                  .control = control,
+                                  .type = od_type_called};
+
+const edb_dialect *const od_dialects[] = {&od_generic,   &od_postgresql, &od_mysql,
+                                          &od_sqlserver, &od_sqlite,     &od_oracle,
+                                          &od_db2,       &od_snowflake,  NULL};
