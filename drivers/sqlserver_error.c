@@ -109,7 +109,11 @@ int ms_refused(ms_connection *c) {
   c->link.broken = 1;
   c->reply.open = 0;
   if (known) return edb_fail(&c->error, EDB_UNSUPPORTED, "%s", text);
-  return edb_fail(&c->error, EDB_CLOSED, "what the server sent cannot be read: %s", text);
+  edb_fail(&c->error, EDB_CLOSED, "what the server sent cannot be read: %s", text);
+  edb_fail_hint(
+      &c->error,
+      "the connection is given up; if it happens again, is what answers there a SQL Server?");
+  return EDB_CLOSED;
 }
 
 int ms_nomem(ms_connection *c) { return edb_fail(&c->error, EDB_NOMEM, "out of memory"); }

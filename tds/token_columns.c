@@ -12,6 +12,12 @@ static tds_status read_column(tds_stream *s, tds_reader *r, tds_column *c, tds_u
   c->user_type = tds_u32(r);
   c->flags = tds_u16(r);
   *udt = (tds_utf16){0};
+  /* Where it was not asked for, neither CekTable nor CryptoMetadata can be told from what else stands there. */
+  if (!r->bad && (c->flags & TDS_COLUMN_ENCRYPTED)) {
+    return tds_refuse(s, TDS_UNSUPPORTED,
+                      "a column encrypted by Always Encrypted, which was not asked for: number",
+                      (int)s->step);
+  }
   return tds_read_type(s, r, &c->info, udt, with_table);
 }
 

@@ -12,11 +12,12 @@ static const struct {
   const char *name;
   size_t at;
 } faults[] = {
-    ROW(split),     ROW(split_all),   ROW(chop),        ROW(plp),       ROW(nbcrow),
-    ROW(drop),      ROW(error_at),    ROW(errors),      ROW(silent),    ROW(between),
-    ROW(attention), ROW(flip),        ROW(long_record), ROW(lie),       ROW(packet),
-    ROW(route),     ROW(route_port),  ROW(trickle),     ROW(alpn),      ROW(no_login_features),
-    ROW(deadlock),  ROW(login_error), ROW(stall),       ROW(no_resume), ROW(no_bulk),
+    ROW(split),       ROW(split_all),   ROW(chop),        ROW(plp),       ROW(nbcrow),
+    ROW(drop),        ROW(error_at),    ROW(errors),      ROW(silent),    ROW(between),
+    ROW(attention),   ROW(flip),        ROW(long_record), ROW(lie),       ROW(packet),
+    ROW(route),       ROW(route_port),  ROW(trickle),     ROW(alpn),      ROW(no_login_features),
+    ROW(deadlock),    ROW(login_error), ROW(stall),       ROW(no_resume), ROW(no_bulk),
+    ROW(login_stall), ROW(slow_read),   ROW(cek),
 };
 
 bool fault_set(Fault *f, const char *name, int64_t value) {

@@ -3,6 +3,7 @@
 */
 #include "session.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -61,6 +62,13 @@ static void answer_prelogin(Conn *c, unsigned encryption) {
   out_finish(c);
 }
 
+/* Says nothing any more, until the client goes away. */
+static bool stall(Conn *c) {
+  while (net_fill(c, 1000) || errno == EAGAIN) c->plain.n = 0;
+  c->dead = true;
+  return false;
+}
+
 static bool prelogin(Conn *c) {
   unsigned type, status;
   Buf in = {0};
@@ -70,6 +78,7 @@ static bool prelogin(Conn *c) {
   unsigned encryption = ok && !c->dead ? read_prelogin(c, &in) : 255;
   buf_free(&in);
   if (!ok || c->dead) return false;
+  if (c->fault.login_stall == 1) return stall(c);
   if (c->strict) {
     answer_prelogin(c, ENC_NOT_SUP);
     return !c->dead;
@@ -320,6 +329,7 @@ bool login(Conn *c) {
   Login l = {0};
   bool ok = prelogin(c) && msg_read(c, &type, &status, &in) == MSG_OK;
   if (ok && type != P_LOGIN) violation(c, false, "a message of type %u where LOGIN7 is due", type);
+  if (ok && c->fault.login_stall == 2) ok = stall(c);
   if (ok && !c->dead) read_login(c, &in, &l);
   ok = ok && !c->dead;
   if (ok && c->login_only) {

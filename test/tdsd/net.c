@@ -201,6 +201,7 @@ static ssize_t receive(Conn *c, uint8_t *space, size_t room, int timeout) {
 bool net_fill(Conn *c, int timeout) {
   uint8_t space[16384];
   if (c->dead) return false;
+  if (c->logged_in && c->fault.slow_read > 0) nap((int)c->fault.slow_read);
   ssize_t n = receive(c, space, sizeof space, timeout);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
     errno = EAGAIN;

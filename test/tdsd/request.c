@@ -232,6 +232,8 @@ static void finish(Conn *c, bool interrupted) {
   if (!c->attention) {
     if (c->done.n == 0) token_done(c, DONE, 0, 0xFD, 0); /* nothing said that it ended */
     end_done(c);
+    if (c->fault.attention == 4) token_done(c, DONE, DONE_ATTENTION, 0xFD, 0);
+    end_done(c);
     out_finish(c);
     return;
   }

@@ -255,8 +255,8 @@ typedef struct {
   int64_t silent;    /* DONE with its error bit and no ERROR, after that many rows */
   int64_t between;   /* ENVCHANGE and INFO after every so many rows */
   int64_t
-      attention; /* acknowledged: 1 in the reply that it ends, 2 after the whole reply, 3 never */
-  int64_t flip;  /* this byte of what follows the login is flipped, below TLS */
+      attention; /* acknowledged: 1 in the reply that it ends, 2 after the whole reply, 3 never, 4 where none came */
+  int64_t flip;        /* this byte of what follows the login is flipped, below TLS */
   int64_t long_record; /* a TLS record of 16,385+256 bytes */
   int64_t lie; /* 1 token length, 2 packet length, 3 PLP length, 4 column count, 5 value length */
   int64_t packet; /* the packet size that is answered at login */
@@ -268,8 +268,12 @@ typedef struct {
   int64_t deadlock;          /* the next so many statements fail with 1205 */
   int64_t login_error;       /* logins fail with this number */
   int64_t stall;             /* nothing is answered after this many bytes */
-  int64_t no_bulk;           /* INSERT BULK is refused */
-  int64_t no_resume;         /* a ClientHello that offers a session is answered with an alert */
+  int64_t login_stall;       /* 1: PRELOGIN is not answered, 2: LOGIN7 is not */
+  int64_t slow_read; /* milliseconds before each read of what the client sends after the login */
+  int64_t
+      cek; /* columns are sent as encrypted: 1 with a CekTable before them, 2 by their flag alone */
+  int64_t no_bulk;   /* INSERT BULK is refused */
+  int64_t no_resume; /* a ClientHello that offers a session is answered with an alert */
 } Fault;
 
 /* Sets one by name; false: there is none.  The name `reset` clears all. */

@@ -86,12 +86,14 @@ void token_columns(Conn *c, const Column *columns, int n) {
   Buf *out = &c->out;
   buf_u8(out, 0x81);
   buf_u16(out, (unsigned)n + (c->fault.lie == 4 ? 1 : 0));
+  if (c->fault.cek == 1) buf_u16(out, 0);
   for (int i = 0; i < n; i++) {
     const Column *k = &columns[i];
     unsigned flags = (k->nullable ? 1u : 0u) | (k->identity ? 0x10u : 0x08u) |
                      (k->computed ? 0x20u : 0u) | (k->hidden ? 0x2000u : 0u) |
                      (k->key ? 0x4000u : 0u);
     if (k->identity || k->computed) flags &= ~8u;
+    if (c->fault.cek) flags |= 0x800u;
     buf_u32(out, k->type.kind == K_ROWVERSION ? 0x50 : 0);
     buf_u16(out, flags);
     type_write(out, &k->type, k->nullable);
