@@ -138,60 +138,91 @@ const edb_dialect ms_dialect = {
     .lasting = lasting,
     .type = type_called};
 
-/* ---- The catalog -------------------------------------------------------------------------------- */
-
-#define KIND "CASE o.type WHEN 'U' THEN 'table' ELSE 'view' END"
+/* ---- The catalog --------------------------------------------------------------------------------
+**
+** Written for servers from 2012 on: what came later is asked of COLUMNPROPERTY, which answers NULL where it knows
+** nothing of it, and not of columns of sys.columns, which would be an error. */
 
 /* Heaps are index 0, clustered ones 1. A view has no partitions. */
 #define ROWS                                                                                       \
   "(SELECT SUM(p.rows) FROM sys.partitions p WHERE p.object_id = o.object_id AND p.index_id < 2)"
 
+/* A synonym is a table where what it stands for is one, on this server. */
 static const char tables[] =
-    "SELECT s.name, o.name, " KIND ", " ROWS ", CAST(e.value AS nvarchar(4000))"
+    "SELECT s.name, o.name, CASE o.type WHEN 'U' THEN 'table' WHEN 'V' THEN 'view' ELSE 'synonym' "
+    "END, " ROWS ", CAST(e.value AS nvarchar(4000))"
     " FROM (SELECT CAST(? AS nvarchar(128)) AS s) q"
     " JOIN sys.schemas s ON q.s IS NULL OR s.name = q.s"
     " JOIN sys.all_objects o ON o.schema_id = s.schema_id"
+    " LEFT JOIN sys.synonyms n ON n.object_id = o.object_id"
     " LEFT JOIN sys.extended_properties e ON e.class = 1 AND e.major_id = o.object_id"
     " AND e.minor_id = 0 AND e.name = 'MS_Description'"
-    " WHERE o.type IN ('U', 'V') AND (q.s IS NOT NULL OR o.is_ms_shipped = 0)"
+    " WHERE (o.type IN ('U', 'V') OR OBJECT_ID(n.base_object_name, 'U') IS NOT NULL"
+    " OR OBJECT_ID(n.base_object_name, 'V') IS NOT NULL) AND (q.s IS NOT NULL OR o.is_ms_shipped = "
+    "0)"
     " ORDER BY s.name, o.name";
 
-#define OF_TABLE                                                                                   \
-  " FROM (SELECT CAST(? AS nvarchar(128)) AS s, CAST(? AS nvarchar(128)) AS t) q"                  \
-  " JOIN sys.all_objects o ON o.object_id = OBJECT_ID(COALESCE(QUOTENAME(q.s) + '.', '')"          \
-  " + QUOTENAME(q.t)) AND o.type IN ('U', 'V')"
+/* Runs a query (with its apostrophes doubled) of @schema, that of the table, and @name, the whole of it, in the
+** database of what a synonym stands for. */
+#define IN_ITS_DATABASE(query)                                                                     \
+  "DECLARE @s nvarchar(128) = ?, @t nvarchar(128) = ?;"                                            \
+  " DECLARE @name nvarchar(1100) = COALESCE(QUOTENAME(@s) + '.', '') + QUOTENAME(@t);"             \
+  " DECLARE @schema nvarchar(128) = OBJECT_SCHEMA_NAME(OBJECT_ID(@name));"                         \
+  " DECLARE @base nvarchar(1100) = (SELECT n.base_object_name FROM sys.synonyms n"                 \
+  " WHERE n.object_id = OBJECT_ID(@name));"                                                        \
+  " DECLARE @run nvarchar(300) = COALESCE(QUOTENAME(PARSENAME(@base, 3)) + '.', '')"               \
+  " + 'sys.sp_executesql';"                                                                        \
+  " IF PARSENAME(@base, 4) IS NOT NULL RAISERROR('%s is a synonym of %s, on another server: use"   \
+  " that server, or query=', 16, 1, @name, @base);"                                                \
+  " SET @name = COALESCE(@base, @name);"                                                           \
+  " EXEC @run N'" query "', N'@schema nvarchar(128), @name nvarchar(1100)', @schema, @name"
 
-static const char relation[] = "SELECT s.name, o.name, " KIND ", " ROWS ", NULL, 0" OF_TABLE
-                               " JOIN sys.schemas s ON s.schema_id = o.schema_id";
+static const char relation[] = IN_ITS_DATABASE(
+    "SELECT @schema, o.name, CASE o.type WHEN ''U'' THEN ''table'' ELSE ''view'' END, " ROWS
+    ", NULL, 0"
+    " FROM sys.all_objects o WHERE o.object_id = OBJECT_ID(@name) AND o.type IN (''U'', ''V'')");
 
 /* As a person writes it. */
 #define TYPE_NAME                                                                                  \
-  "CASE WHEN b.name IN ('decimal', 'numeric') AND b.name = u.name"                                 \
-  " THEN CONCAT(u.name, '(', c.precision, ',', c.scale, ')')"                                      \
-  " WHEN u.name IN ('time', 'datetime2', 'datetimeoffset') THEN CONCAT(u.name, '(', c.scale, ')')" \
-  " WHEN u.name IN ('char', 'varchar', 'nchar', 'nvarchar', 'binary', 'varbinary')"                \
-  " THEN CONCAT(u.name, '(', CASE WHEN c.max_length = -1 THEN 'max'"                               \
-  " WHEN u.name IN ('nchar', 'nvarchar') THEN CONCAT(c.max_length / 2, '')"                        \
-  " ELSE CONCAT(c.max_length, '') END, ')') ELSE u.name END"
+  "CASE WHEN b.name IN (''decimal'', ''numeric'') AND b.name = u.name"                             \
+  " THEN CONCAT(u.name, ''('', c.precision, '','', c.scale, '')'')"                                \
+  " WHEN u.name IN (''time'', ''datetime2'', ''datetimeoffset'')"                                  \
+  " THEN CONCAT(u.name, ''('', c.scale, '')'')"                                                    \
+  " WHEN u.name IN (''char'', ''varchar'', ''nchar'', ''nvarchar'', ''binary'', ''varbinary'')"    \
+  " THEN CONCAT(u.name, ''('', CASE WHEN c.max_length = -1 THEN ''max''"                           \
+  " WHEN u.name IN (''nchar'', ''nvarchar'') THEN CAST(c.max_length / 2 AS varchar(10))"           \
+  " ELSE CAST(c.max_length AS varchar(10)) END, '')'') ELSE u.name END"
 
 /* The primary key, else the first unique index of columns that are never NULL. */
 #define KEY_INDEX                                                                                  \
   "(SELECT TOP 1 i.index_id FROM sys.indexes i WHERE i.object_id = o.object_id"                    \
-  " AND i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND NOT EXISTS (SELECT 1"       \
+  " AND i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND i.is_hypothetical = 0"      \
+  " AND NOT EXISTS (SELECT 1"                                                                      \
   " FROM sys.index_columns x JOIN sys.all_columns y ON y.object_id = x.object_id"                  \
   " AND y.column_id = x.column_id WHERE x.object_id = i.object_id AND x.index_id = i.index_id"     \
   " AND x.is_included_column = 0 AND y.is_nullable = 1)"                                           \
   " ORDER BY i.is_primary_key DESC, i.index_id)"
 
-static const char columns[] =
-    "SELECT c.name, COALESCE(b.name, u.name), " TYPE_NAME ", c.is_nullable,"
-    " COALESCE(k.key_ordinal, 0), CASE WHEN c.is_computed = 1 OR b.name = 'timestamp' THEN 2"
-    " WHEN c.default_object_id <> 0 OR c.is_identity = 1 THEN 1 ELSE 0 END" OF_TABLE
-    " JOIN sys.all_columns c ON c.object_id = o.object_id"
+#define GENERATED "COLUMNPROPERTY(c.object_id, c.name, ''GeneratedAlwaysType'')"
+#define COLUMN_SET "COLUMNPROPERTY(c.object_id, c.name, ''IsColumnSet'')"
+#define HIDDEN "COALESCE(COLUMNPROPERTY(c.object_id, c.name, ''IsHidden''), 0)"
+
+/* The server alone fills in computed columns, row versions and the times of a temporal table. It may fill in an identity,
+** and a column set, which is only another way to write its sparse columns. Hidden columns are a table's own if
+** they are of a temporal or a ledger table; others cannot be read (of a graph's nodes and edges). The vector type is
+** stored as a varbinary. */
+static const char columns[] = IN_ITS_DATABASE(
+    "SELECT c.name, CASE WHEN u.name = ''vector'' THEN u.name ELSE COALESCE(b.name, u.name) "
+    "END, " TYPE_NAME ", c.is_nullable, COALESCE(k.key_ordinal, 0),"
+    " CASE WHEN c.is_computed = 1 OR b.name = ''timestamp'' OR " GENERATED " > 0 THEN 2"
+    " WHEN c.default_object_id <> 0 OR c.is_identity = 1 OR " COLUMN_SET " = 1 THEN 1 ELSE 0 END"
+    " FROM sys.all_objects o JOIN sys.all_columns c ON c.object_id = o.object_id"
     " JOIN sys.types u ON u.user_type_id = c.user_type_id"
     " LEFT JOIN sys.types b ON b.user_type_id = c.system_type_id"
     " LEFT JOIN sys.index_columns k ON k.object_id = c.object_id AND k.column_id = c.column_id"
-    " AND k.is_included_column = 0 AND k.index_id = " KEY_INDEX " ORDER BY c.column_id";
+    " AND k.is_included_column = 0 AND k.index_id = " KEY_INDEX
+    " WHERE o.object_id = OBJECT_ID(@name) AND o.type IN (''U'', ''V'')"
+    " AND (" HIDDEN " = 0 OR " GENERATED " > 0) ORDER BY c.column_id");
 
 static const char *const identities[] = {NULL};
 

@@ -17,8 +17,8 @@ static const char tables[] =
     "CREATE INDEX tdsd_object_sqlite ON tdsd_object(sqlite);"
     "CREATE TABLE tdsd_column(object_id, id, name TEXT COLLATE NOCASE, type TEXT, collation TEXT, "
     "nullable DEFAULT 1, identity DEFAULT 0,"
-    "  computed DEFAULT 0, hidden DEFAULT 0, sparse DEFAULT 0, definition TEXT, dflt TEXT, PRIMARY "
-    "KEY(object_id, id));"
+    "  computed DEFAULT 0, hidden DEFAULT 0, sparse DEFAULT 0, definition TEXT, dflt TEXT,"
+    "  generated DEFAULT 0, column_set DEFAULT 0, PRIMARY KEY(object_id, id));"
     "CREATE TABLE tdsd_index(object_id, id, name TEXT COLLATE NOCASE, is_unique DEFAULT 0, is_pk "
     "DEFAULT 0, is_uc DEFAULT 0,"
     "  clustered DEFAULT 0, filter TEXT, PRIMARY KEY(object_id, id));"
@@ -45,7 +45,8 @@ static const char tables[] =
   "tds_type_prop(type, 'length'), tds_type_prop(type, 'precision'), tds_type_prop(type, "          \
   "'scale'), collation, nullable, 1, 0, identity, computed, 0, 0, 0, 0, coalesce((SELECT o.id "    \
   "FROM tdsd_object AS o WHERE o.type = 'D' AND o.parent = c.object_id AND o.detail = c.id), "     \
-  "0), 0, sparse, 0, 0, 'NOT_APPLICABLE', NULL, hidden, 0, NULL FROM tdsd_column AS c"
+  "0), 0, sparse, column_set, generated, CASE generated WHEN 1 THEN 'AS_ROW_START' WHEN 2 THEN "   \
+  "'AS_ROW_END' ELSE 'NOT_APPLICABLE' END, NULL, hidden, 0, NULL FROM tdsd_column AS c"
 
 /* name, columns with types, and what they are. */
 static const struct {
@@ -332,6 +333,38 @@ void catalog_name(const char *schema, const char *name, char out[300]) {
   }
 }
 
+bool catalog_synonym(Session *s, const char *sqlite_name, char base[1100]) {
+  sqlite3_stmt *statement;
+  static const char sql[] =
+      "SELECT definition FROM main.tdsd_object WHERE type = 'SN' AND sqlite = ?";
+  if (sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) != SQLITE_OK) return false;
+  sqlite3_bind_text(statement, 1, sqlite_name, -1, SQLITE_TRANSIENT);
+  bool found = sqlite3_step(statement) == SQLITE_ROW;
+  if (found) snprintf(base, 1100, "%s", (const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+  return found;
+}
+
+void name_split(const char *text, char parts[4][130]) {
+  size_t n = 0;
+  char close = 0;
+  memset(parts, 0, 4 * 130);
+  for (const char *p = text; *p != 0; p++) {
+    if (close == 0 && (*p == '[' || *p == '"')) {
+      close = *p == '[' ? ']' : '"';
+    } else if (close != 0 && *p == close && p[1] != close) {
+      close = 0;
+    } else if (close == 0 && *p == '.') {
+      memmove(parts[0], parts[1], 3 * 130);
+      memset(parts[3], 0, 130);
+      n = 0;
+    } else if (n < 129) {
+      p += close != 0 && *p == close; /* ]] */
+      parts[3][n++] = *p;
+    }
+  }
+}
+
 int64_t catalog_int(Session *s, const char *sql, const char *text, int64_t none) {
   sqlite3_stmt *statement;
   int64_t value = none;
@@ -344,15 +377,19 @@ int64_t catalog_int(Session *s, const char *sql, const char *text, int64_t none)
 }
 
 int catalog_columns(Session *s, const char *sqlite_name, Column **columns) {
-  const char *schema = sqlite_name[0] == '#' ? "temp" : "main";
+  return catalog_columns_of(s, sqlite_name[0] == '#' ? "temp" : "main", sqlite_name, columns);
+}
+
+int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, Column **columns) {
   sqlite3_stmt *statement;
   Buf sql = {0};
   int n = -1;
   *columns = NULL;
   buf_printf(&sql,
              "SELECT o.name, c.name, c.type, c.collation, c.nullable, c.identity, c.computed, "
-             "c.hidden, c.id, c.dflt FROM %s.tdsd_object AS o LEFT JOIN %s.tdsd_column AS c ON "
-             "c.object_id = o.id WHERE o.sqlite = ? AND o.type IN ('U', 'V') ORDER BY c.id",
+             "c.hidden, c.id, c.dflt, c.generated, c.column_set FROM \"%s\".tdsd_object AS o LEFT "
+             "JOIN \"%s\".tdsd_column AS c ON c.object_id = o.id WHERE o.sqlite = ? AND o.type IN "
+             "('U', 'V') ORDER BY c.id",
              schema, schema);
   bool ok = sqlite3_prepare_v2(s->db, buf_string(&sql), -1, &statement, NULL) == SQLITE_OK;
   buf_free(&sql);
@@ -367,7 +404,9 @@ int catalog_columns(Session *s, const char *sqlite_name, Column **columns) {
     *k = (Column){.nullable = sqlite3_column_int(statement, 4),
                   .identity = sqlite3_column_int(statement, 5),
                   .computed = sqlite3_column_int(statement, 6),
-                  .hidden = sqlite3_column_int(statement, 7)};
+                  .hidden = sqlite3_column_int(statement, 7),
+                  .generated = sqlite3_column_int(statement, 10),
+                  .column_set = sqlite3_column_int(statement, 11)};
     k->has_default = sqlite3_column_type(statement, 9) != SQLITE_NULL;
     snprintf(k->table, sizeof k->table, "%s", (const char *)sqlite3_column_text(statement, 0));
     snprintf(k->name, sizeof k->name, "%s", (const char *)sqlite3_column_text(statement, 1));

@@ -105,6 +105,28 @@ static void create_view(Batch *b, int from) {
   table_free(&t);
 }
 
+/* What it stands for need not be there. */
+static void create_synonym(Batch *b) {
+  char schema[130], name[130], sqlite[300];
+  Buf base = {0};
+  Table t = {.b = b, .db = "main"};
+  take_table(b, schema, name);
+  catalog_name(schema, name, sqlite);
+  need_word(b, "FOR");
+  do {
+    if (base.n > 0) buf_u8(&base, '.');
+    if (!at_op(b, ".")) buf_printf(&base, "[%s]", take_name(b));
+  } while (take_op(b, "."));
+  if (b->run && !b->failed) {
+    t.schema = schema_id(b, schema);
+    t.id = next_object(b->s);
+    add_object(&t, t.id, name, "SN", sqlite, buf_string(&base), 0);
+    run_script(b, &t.catalog);
+  }
+  buf_free(&base);
+  table_free(&t);
+}
+
 /* A procedure is its text: everything to the end of the batch. */
 static void create_procedure(Batch *b, int from) {
   char schema[130], name[130], sqlite[300];
@@ -139,6 +161,8 @@ void statement_create(Batch *b) {
     create_view(b, from);
   } else if (take_word(b, "PROCEDURE") || take_word(b, "PROC")) {
     create_procedure(b, from);
+  } else if (take_word(b, "SYNONYM")) {
+    create_synonym(b);
   } else if (take_word(b, "SCHEMA")) {
     const char *name = take_name(b);
     if (take_word(b, "AUTHORIZATION")) take_name(b);
@@ -225,6 +249,7 @@ void statement_drop(Batch *b) {
     const char *word, *kind, *type;
   } kinds[] = {{"TABLE", "TABLE", "U"},
                {"VIEW", "VIEW", "V"},
+               {"SYNONYM", NULL, "SN"},
                {"PROCEDURE", NULL, "P"},
                {"PROC", NULL, "P"}};
   b->i++;

@@ -64,7 +64,9 @@ static const Column *find_column(const Rel *r, const char *name) {
   return NULL;
 }
 
-static bool is_generated(const Column *k) { return k->computed || k->type.kind == K_ROWVERSION; }
+static bool is_generated(const Column *k) {
+  return k->computed || k->generated || k->type.kind == K_ROWVERSION;
+}
 
 /* Writes `tds_store(VALUE, from, to, table, column)`: a conversion that refuses to cut. */
 static void write_store(Buf *out, const char *value, const Type *from, const Rel *table,
@@ -117,6 +119,10 @@ static void parse_targets(Batch *b, const Rel *r, Targets *t) {
            "Cannot insert explicit value for identity column in table '%s' when IDENTITY_INSERT is "
            "set to OFF.",
            r->name);
+    } else if (k->generated) {
+      fail(b, 13536, 16,
+           "Cannot insert an explicit value into a GENERATED ALWAYS column in table '%s.dbo.%s'.",
+           b->s->database, r->name);
     } else if (is_generated(k)) {
       fail(b, k->computed ? 271 : 273, 16,
            "The column \"%s\" cannot be modified because it is either a computed column or is the "
@@ -343,6 +349,9 @@ static void parse_set(Batch *b, Buf *set, Rel *target) {
     const Column *k = b->run && !b->failed ? find_column(target, name) : NULL;
     if (b->run && !b->failed && k == NULL) fail(b, 207, 16, "Invalid column name '%s'.", name);
     if (k != NULL && k->identity) fail(b, 8102, 16, "Cannot update identity column '%s'.", name);
+    if (k != NULL && k->generated)
+      fail(b, 13537, 16, "Cannot update GENERATED ALWAYS columns in table '%s.dbo.%s'.",
+           b->s->database, target->name);
     if (k != NULL && is_generated(k))
       fail(b, k->computed ? 271 : 272, 16,
            "The column \"%s\" cannot be modified because it is either a computed column or is the "

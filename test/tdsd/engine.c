@@ -106,6 +106,23 @@ bool engine_open(Session *s, const char *database, SqlError *error) {
       error);
 }
 
+bool engine_attach(Session *s, const char *database, SqlError *error) {
+  char path[4400];
+  if (sqlite3_db_filename(s->db, database) != NULL) return true;
+  if (!file_of(s->c->server, database, path) || !engine_exists(s->c->server, database)) {
+    sql_error(error, 208, 16, "Invalid object name: there is no database '%s'.", database);
+    return false;
+  }
+  Buf sql = {0};
+  buf_text(&sql, "ATTACH ");
+  quote_text(&sql, path, strlen(path));
+  buf_text(&sql, " AS ");
+  quote(&sql, database);
+  bool ok = engine_exec(s, buf_string(&sql), error);
+  buf_free(&sql);
+  return ok;
+}
+
 static void forget_handles(Session *s) {
   while (s->handles != NULL) {
     Handle *next = s->handles->next;

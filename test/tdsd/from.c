@@ -22,6 +22,27 @@ static void set_columns(Batch *b, Rel *r, const Column *columns, int n) {
   if (n > 0) memcpy(r->columns, columns, (size_t)n * sizeof *columns);
 }
 
+/* The columns of what a synonym stands for; r becomes that. */
+static int synonym_columns(Batch *b, Rel *r, Column **columns) {
+  char base[1100], parts[4][130];
+  SqlError error = {0};
+  *columns = NULL;
+  if (!catalog_synonym(b->s, r->name, base)) return -1;
+  name_split(base, parts);
+  if (parts[0][0] != 0) {
+    fail(b, 7202, 11, "Could not find server '%s' in sys.servers.", parts[0]);
+    return 0;
+  }
+  catalog_name(parts[2], parts[3], r->name);
+  if (parts[1][0] == 0 || strcasecmp(parts[1], b->s->database) == 0)
+    return catalog_columns(b->s, r->name, columns);
+  snprintf(r->database, sizeof r->database, "%s", parts[1]);
+  if (engine_attach(b->s, r->database, &error))
+    return catalog_columns_of(b->s, r->database, r->name, columns);
+  fail(b, error.number, error.severity, "%s", error.message);
+  return 0;
+}
+
 void rel_table(Batch *b, Rel *r, const char *schema, const char *name) {
   catalog_name(schema, name, r->name);
   for (Rel *cte = b->ctes; cte != NULL; cte = cte->next) {
@@ -33,6 +54,7 @@ void rel_table(Batch *b, Rel *r, const char *schema, const char *name) {
   if (!b->run) return;
   Column *columns;
   int n = catalog_columns(b->s, r->name, &columns);
+  if (n < 0) n = synonym_columns(b, r, &columns);
   if (n < 0) {
     b->i--;
     if (strcasecmp(schema, "dbo") == 0) {
@@ -284,6 +306,10 @@ static void parse_source(Batch *b, Buf *out, Scope *scope) {
   const char *alias = take_alias(b);
   if (alias != NULL) snprintf(r->alias, sizeof r->alias, "%s", alias);
   skip_hints(b);
+  if (r->database[0] != 0) {
+    quote(out, r->database);
+    buf_u8(out, '.');
+  }
   quote(out, r->name);
   buf_text(out, " AS ");
   quote(out, r->alias);

@@ -72,6 +72,7 @@ static const Function functions[] = {
     {"ORIGINAL_LOGIN", 0, 0, "tds_user", "nvarchar(128)"},
     {"PI", 0, 0, "pi", "float"},
     {"POWER", 2, 2, "tds_power", "=1"},
+    {"PARSENAME", 2, 2, "tds_parsename", "nvarchar(128)"},
     {"QUOTENAME", 1, 2, "tds_quotename", "nvarchar(258)"},
     {"REPLACE", 3, 3, "replace", "+1"},
     {"REPLICATE", 2, 2, "tds_replicate", "+1"},

@@ -29,36 +29,28 @@ static void ask(sqlite3_context *c, const char *sql, sqlite3_value *v) {
   sqlite3_finalize(s);
 }
 
-/* `[s].[t]`, `db..t`, `t` as SQLite names it. */
-static void parse_name(const char *text, char out[300]) {
-  char part[2][130] = {"", ""};
-  size_t n = 0;
-  char close = 0;
-  for (const char *p = text; *p != 0; p++) {
-    if (close == 0 && (*p == '[' || *p == '"')) {
-      close = *p == '[' ? ']' : '"';
-    } else if (close != 0 && *p == close) {
-      if (p[1] == close) {
-        if (n < 129) part[1][n++] = *p++;
-      } else {
-        close = 0;
-      }
-    } else if (close == 0 && *p == '.') {
-      part[1][n] = 0;
-      memcpy(part[0], part[1], sizeof part[0]);
-      n = 0;
-    } else if (n < 129) {
-      part[1][n++] = *p;
-    }
-  }
-  part[1][n] = 0;
-  catalog_name(part[0], part[1], out);
+/* `[s].[t]`, `db..t`, `t` as SQLite names it; false: of a database that is not the session's. */
+static bool parse_name(const Session *s, const char *text, char out[300]) {
+  char parts[4][130];
+  name_split(text, parts);
+  catalog_name(parts[2], parts[3], out);
+  return parts[1][0] == 0 || strcasecmp(parts[1], s->database) == 0 ||
+         strcasecmp(parts[1], "tempdb") == 0;
+}
+
+/* tds_parsename(name, part): part 1 is the last. */
+static void parsename(sqlite3_context *c, int n, sqlite3_value **v) {
+  char parts[4][130];
+  const int at = 4 - sqlite3_value_int(v[1]);
+  (void)n;
+  if (any_null(1, v) || at < 0 || at > 3) return;
+  name_split(arg(v[0]), parts);
+  if (parts[at][0] != 0) result_text(c, parts[at]);
 }
 
 static void object_id(sqlite3_context *c, int n, sqlite3_value **v) {
   char name[300];
-  if (any_null(1, v)) return;
-  parse_name(arg(v[0]), name);
+  if (any_null(1, v) || !parse_name(function_session(c), arg(v[0]), name)) return;
   const char *bare = name[0] == '#'                          ? name
                      : strncasecmp(name, "tempdb.#", 8) == 0 ? name + 7
                                                              : name;
@@ -126,8 +118,10 @@ static void col_name(sqlite3_context *c, int n, sqlite3_value **v) {
 
 static void columnproperty(sqlite3_context *c, int n, sqlite3_value **v) {
   static const char *const properties[][2] = {
-      {"IsIdentity", "identity"}, {"IsComputed", "computed"}, {"AllowsNull", "nullable"},
-      {"IsHidden", "hidden"},     {"IsSparse", "sparse"},     {"ColumnId", "id"}};
+      {"IsIdentity", "identity"},    {"IsComputed", "computed"},
+      {"AllowsNull", "nullable"},    {"IsHidden", "hidden"},
+      {"IsSparse", "sparse"},        {"ColumnId", "id"},
+      {"IsColumnSet", "column_set"}, {"GeneratedAlwaysType", "generated"}};
   (void)n;
   for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
     if (strcasecmp(arg(v[2]), properties[i][0]) != 0) continue;
@@ -421,7 +415,7 @@ static void next_identity(sqlite3_context *c, int n, sqlite3_value **v) {
 static void ident_current(sqlite3_context *c, int n, sqlite3_value **v) {
   char name[300];
   (void)n;
-  parse_name(arg(v[0]), name);
+  if (!parse_name(function_session(c), arg(v[0]), name)) return;
   int64_t last =
       catalog_int(function_session(c),
                   "SELECT max(last, seed) FROM main.tdsd_identity WHERE name = ?", name, INT64_MIN);
@@ -453,6 +447,7 @@ static void newid(sqlite3_context *c, int n, sqlite3_value **v) {
 }
 
 const SqlFunction catalog_functions[] = {{"tds_object_id", -1, object_id, false},
+                                         {"tds_parsename", 2, parsename, false},
                                          {"tds_object_name", -1, object_name, false},
                                          {"tds_object_schema_name", -1, object_schema_name, false},
                                          {"tds_object_definition", 1, object_definition, false},

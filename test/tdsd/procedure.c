@@ -382,6 +382,32 @@ static void execute_text(Batch *b) {
   buf_free(&space);
 }
 
+/* What is called: a name, or a variable that holds one. */
+static void take_module(Batch *b, char parts[4][130]) {
+  memset(parts, 0, 4 * 130);
+  if (peek(b)->kind == L_VAR) {
+    const Var *v = var_find(b->vars, peek(b)->text);
+    b->i++;
+    if (b->run) name_split(text_of(v), parts);
+    return;
+  }
+  for (;;) {
+    snprintf(parts[3], 130, "%s", at_op(b, ".") ? "" : take_name(b));
+    if (!take_op(b, ".")) return;
+    memmove(parts[0], parts[1], 3 * 130);
+  }
+}
+
+/* A procedure of another database runs there. */
+static bool enter_database(Batch *b, const char *database) {
+  SqlError error = {0};
+  if (b->s->trancount > 0)
+    sql_error(&error, 226, 16, "tdsd: not within a transaction: another database's procedure.");
+  if (error.number == 0 && engine_open(b->s, database, &error)) return true;
+  fail(b, error.number, error.severity, "%s", error.message);
+  return false;
+}
+
 void statement_exec(Batch *b) {
   b->i++;
   if (take_op(b, "(")) {
@@ -394,9 +420,10 @@ void statement_exec(Batch *b) {
     result = peek(b)->text;
     b->i += 2;
   }
-  char schema[130], name[130], full[300];
-  take_table(b, schema, name);
-  snprintf(full, sizeof full, "%s.%s", schema, name);
+  char parts[4][130], full[300];
+  const char *name = parts[3];
+  take_module(b, parts);
+  snprintf(full, sizeof full, "%s.%s", parts[2][0] ? parts[2] : "dbo", name);
   Var *vars = NULL, **tail = &vars;
   int n = 0;
   Lexeme kind = peek(b)->kind;
@@ -413,7 +440,15 @@ void statement_exec(Batch *b) {
     SqlError error = {0};
     Type type = type_make(K_INT, 0, 0, 0);
     b->s->error = 0;
-    if (!procedure_call(b->s, full, vars, b->nesting + 1, &status, b)) {
+    char home[129];
+    memcpy(home, b->s->database, sizeof home);
+    if (parts[1][0] != 0 && strcasecmp(parts[1], home) != 0 && !enter_database(b, parts[1])) {
+      var_free(vars);
+      return;
+    }
+    bool called = procedure_call(b->s, full, vars, b->nesting + 1, &status, b);
+    if (strcasecmp(b->s->database, home) != 0) (void)enter_database(b, home);
+    if (!called) {
       fail(b, 2812, 16, "Could not find stored procedure '%s'.", name);
     } else {
       Val value = val_int(status);

@@ -48,6 +48,8 @@ typedef struct Session {
 /* engine.c: SQLite -------------------------------------------------------------------------------*/
 bool engine_open(Session *s, const char *database, SqlError *error);
 void engine_close(Session *s);
+/* Makes another database's tables readable under its name. */
+bool engine_attach(Session *s, const char *database, SqlError *error);
 bool engine_exists(const Server *server, const char *database);
 bool engine_create(Server *server, const char *database);
 bool engine_drop(Server *server, const char *database);
@@ -71,9 +73,15 @@ void function_register(Session *s);
 /* catalog.c: what a new database holds; how tables are described ---------------------------------*/
 bool catalog_create(sqlite3 *db, const char *database);
 /* The name of a table in SQLite: `t` of dbo, `schema.t` of others. */
+/* `[server].[database].[schema].[name]` in its four parts, those that are not there empty. */
+void name_split(const char *text, char parts[4][130]);
 void catalog_name(const char *schema, const char *name, char out[300]);
 /* The columns of a table or view by that name; the count, or -1.  The caller frees *columns. */
 int catalog_columns(Session *s, const char *sqlite_name, Column **columns);
+/* The same of a database that is attached under this name. */
+int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, Column **columns);
+/* What the synonym of that name stands for, as `[database].[schema].[name]`; false: there is none. */
+bool catalog_synonym(Session *s, const char *sqlite_name, char base[1100]);
 int64_t catalog_int(Session *s, const char *sql, const char *text, int64_t none);
 
 /* lex.c ------------------------------------------------------------------------------------------*/
@@ -107,6 +115,7 @@ typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ABORT } F
 /* A table in FROM: what its columns are. */
 typedef struct Rel {
   char alias[130], name[300];
+  char database[130]; /* attached; "": the session's own */
   Column *columns;
   int n;
   bool bare;          /* its columns are written without its name */

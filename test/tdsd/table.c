@@ -62,7 +62,8 @@ int schema_id(Batch *b, const char *schema) {
 
 void add_object(Table *t, int64_t id, const char *name, const char *type, const char *sqlite,
                 const char *definition, int64_t detail) {
-  bool table = strcmp(type, "U") == 0 || strcmp(type, "V") == 0 || strcmp(type, "P") == 0;
+  bool table = strcmp(type, "U") == 0 || strcmp(type, "V") == 0 || strcmp(type, "P") == 0 ||
+               strcmp(type, "SN") == 0;
   buf_printf(&t->catalog,
              "INSERT INTO %s.tdsd_object(id, schema_id, name, type, parent, sqlite, definition, "
              "system, created, detail) VALUES (%" PRId64 ", %d, ",
@@ -134,7 +135,7 @@ void describe_column(Table *t, const Column *k, int id, const char *definition,
   write_text(&t->catalog, definition);
   buf_u8(&t->catalog, ',');
   write_text(&t->catalog, fallback);
-  buf_text(&t->catalog, ");");
+  buf_printf(&t->catalog, ", %d, %d);", k->generated, k->column_set);
 }
 
 static void define_column(Table *t, const Column *k, const Buf *fallback, const Buf *generated) {
@@ -361,6 +362,20 @@ static void parse_column_options(Table *t, Column *k, int id, Buf *fallback, cha
       *sparse = true;
     } else if (take_word(b, "HIDDEN")) {
       k->hidden = true;
+    } else if (take_word(b, "COLUMN_SET")) {
+      need_word(b, "FOR");
+      need_word(b, "ALL_SPARSE_COLUMNS");
+      k->column_set = true;
+    } else if (take_word(b, "GENERATED")) {
+      need_word(b, "ALWAYS");
+      need_word(b, "AS");
+      need_word(b, "ROW");
+      k->generated = take_word(b, "START") ? 1 : 2;
+      if (k->generated == 2) need_word(b, "END");
+      k->nullable = false;
+      /* Its times are not kept: a row of now, without an end. */
+      buf_text(fallback, k->generated == 1 ? "'2026-01-01 00:00:00.0000000'"
+                                           : "'9999-12-31 23:59:59.9999999'");
     } else if (take_word(b, "COLLATE")) {
       k->type.collation = collation_find(take_name(b));
     } else if (!take_word(b, "ROWGUIDCOL") && !take_word(b, "PERSISTED")) {
@@ -432,6 +447,9 @@ static bool parse_table_constraint(Table *t) {
     add_foreign(t, given, &key);
   } else if (given != NULL) {
     syntax(b);
+  } else if (at_word(b, "PERIOD") && is_word(peek_at(b, 1), "FOR")) {
+    b->i += 3; /* SYSTEM_TIME */
+    parse_key(t, &key);
   } else {
     return false;
   }

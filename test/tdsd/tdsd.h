@@ -392,6 +392,8 @@ typedef struct {
   char name[260];
   Type type;
   bool nullable, identity, computed, hidden, key, has_default;
+  bool column_set;
+  int generated;   /* 1, 2: ROW START, ROW END of a temporal table */
   char table[260]; /* of text, ntext and image */
 } Column;
 
