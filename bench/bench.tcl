@@ -16,6 +16,8 @@ namespace eval bench {
   variable rows 1000000
   variable lookups 20000
   variable inserts 20000
+  variable loads 100000               ;# rows of insert_select
+  variable updates 10000
   variable rounds 9
   variable only {}                    ;# CASE
   variable wanted {}                  ;# PEERS; empty: all
@@ -30,6 +32,9 @@ namespace eval bench {
     lookup  {peers {c-libpq virtualpg vtab-floor pgx duckdb} targets {c-libpq 0.75 virtualpg 500}}
     count   {peers {c-libpq virtualpg pgx duckdb} targets {virtualpg 20}}
     filter  {peers {c-libpq c-libpq-chunked virtualpg vtab-floor pgx duckdb} targets {}}
+    insert_select {peers {c-copy c-prepared virtualpg} targets {c-copy 0.8 c-prepared 8}}
+    insert_rows   {peers {c-prepared virtualpg} targets {c-prepared 0.85}}
+    update        {peers {c-prepared} targets {c-prepared 0.8}}
   }
   # The drivers of Go, Node, Rust and Python are shown; PyMySQL has no prepared statements to insert by.
   variable mysql {
@@ -40,6 +45,9 @@ namespace eval bench {
     count   {peers {fetching c-text} targets {fetching 20}}
     filter  {peers {c-text c-binary vtab-floor go-sql-driver mysql2 rust-mysql pymysql} targets {}}
     insert  {peers {c-prepared go-sql-driver mysql2 rust-mysql} targets {c-prepared 0.85}}
+    insert_select {peers {c-multirow c-prepared} targets {c-multirow 0.8}}
+    insert_rows   {peers {c-prepared} targets {c-prepared 0.85}}
+    update        {peers {c-prepared} targets {c-prepared 0.8}}
   }
   # freetds, tiberius and python-tds speak TDS 7.4 inside TLS, the others and edb strict TDS 8.0.
   variable sqlserver {
@@ -62,6 +70,9 @@ namespace eval bench {
     lookup  {peers {attach vtab-floor} targets {}}
     count   {peers {attach} targets {}}
     filter  {peers {attach vtab-floor} targets {}}
+    insert_select {peers {attach} targets {}}
+    insert_rows   {peers {attach} targets {}}
+    update        {peers {attach} targets {}}
   }
   # Peak memory: a big and a small scan, and by how many kB the big one may be above the small.
   variable memory {
@@ -87,6 +98,7 @@ foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odb
 
 # Runs a participant once; returns what it printed, as a dict, with its sums checked.
 proc bench::run_once {name source work units} {
+  if {[dict exists $source before]} { foreach sql [dict get $source before] { reset_table $source $sql } }
   set command [peers::command $name $source $work $units]
   if {[catch {exec {*}$command} line options]} {
     # Exit status 3: it works, but not with this library.  An extension that is not there, too.
@@ -103,6 +115,19 @@ proc bench::run_once {name source work units} {
     if {$got != $want} { error "$name: wrong sums for $work: $sums, not $expected" }
   }
   return $result
+}
+
+# What has to hold before each participant's run, done by the server itself.
+proc bench::reset_table {source sql} {
+  if {[dict exists $source file]} {
+    exec [peers::program host] -setup "ATTACH [peers::quote [dict get $source file]] AS other" \
+      -setup [string map {{ t_} { other.t_} {FROM t } {FROM other.t }} $sql] none t 0 0
+  } else {
+    servers::sql [dict get $source server] $sql
+    if {[dict get $source server kind] eq "postgresql" && [string match DELETE* $sql]} {
+      servers::sql [dict get $source server] "VACUUM [lindex $sql 2]"
+    }
+  }
 }
 
 # The participants that can be had: each is tried once, which is the warm-up too.
@@ -196,6 +221,8 @@ proc bench::run_case {case work spec source facts} {
   variable rounds
   variable lookups
   variable inserts
+  variable loads
+  variable updates
   if {![is_wanted $case]} return
   set peers [peers_wanted [dict get $spec peers]]
   switch $work {
@@ -203,6 +230,17 @@ proc bench::run_case {case work spec source facts} {
     insert {
       set units $inserts
       dict set source table t_insert
+    }
+    insert_select - insert_rows {
+      set units [expr {$work eq "insert_select" ? $loads : $inserts}]
+      dict set source table t_insert
+      dict set source before {{DELETE FROM t_insert}}
+    }
+    update {
+      set units $updates
+      dict set source table t_update
+      dict set source before [list {DELETE FROM t_update} \
+        "INSERT INTO t_update SELECT id, name, -1 FROM t WHERE id <= $units"]
     }
     default { set units [dict get $source rows] }
   }
@@ -219,7 +257,7 @@ proc bench::run_case {case work spec source facts} {
     if {[dict exists $skipped edb]} { dict set result edb_skipped [dict get $skipped edb] }
     dict set result rows $units
     set n [peers::units $peer $work $units]
-    if {$n != $units} { dict set result scaled "from $n lookups" }
+    if {$n != $units} { dict set result scaled "from $n [expr {$work eq "lookup" ? "lookups" : "rows"}]" }
     if {[dict exists $spec targets $peer]} { dict set result target [dict get $spec targets $peer] }
     record [dict merge $result $facts]
   }
@@ -338,6 +376,9 @@ proc bench::make_postgresql_tables {server} {
   foreach {table n} [list t $rows t_10k 10000] {
     append sql "CREATE TABLE $table (id bigint PRIMARY KEY, name text, score double precision);
       INSERT INTO $table SELECT [rows::postgresql i] FROM generate_series(1::bigint, $n) AS i;\n"
+  }
+  foreach table {t_insert t_update} {
+    append sql "CREATE TABLE $table (id bigint PRIMARY KEY, name text, score double precision);\n"
   }
   # A series in the SELECT list streams; one in FROM would be kept on the server's disk first.
   foreach {view n} {series_10m 10000000 series_10k 10000} {

@@ -6,7 +6,9 @@
 **     host [-load FILE]... [-setup SQL]... [-client SQL] WORK TABLE ROWS UNITS
 **
 ** -load and -setup happen in the order given; -client is a query whose first value names the
-** client library. WORK is scan, filter, count, lookup, or none (set-up only; nothing is printed).
+** client library. WORK is scan, filter, count, lookup, or none (set-up only; nothing is printed); or one that writes to
+** the table, whose sums are then read back: insert_select (one INSERT ... SELECT of UNITS rows from a local table),
+** insert_rows and update (a prepared statement for each row, in one transaction).
 */
 #include "participant.h"
 
@@ -77,6 +79,63 @@ static void run_lookups(sqlite3 *db, sqlite3_stmt *stmt, int64_t rows, int64_t u
   }
 }
 
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+static void bind_row(sqlite3 *db, sqlite3_stmt *stmt, int64_t id) {
+  char name[BENCH_NAME_MAX];
+  int n = bench_name(id, name);
+  sqlite3_bind_int64(stmt, 1, id);
+  sqlite3_bind_double(stmt, 2, bench_score(id));
+  if (sqlite3_bind_parameter_count(stmt) > 2) {
+    sqlite3_bind_text(stmt, 3, name, n, SQLITE_TRANSIENT);
+  }
+  if (sqlite3_step(stmt) != SQLITE_DONE) {
+    fail(db, sqlite3_sql(stmt));
+  }
+  sqlite3_reset(stmt);
+}
+
+static void write_rows(sqlite3 *db, const char *format, const char *table, int64_t units) {
+  setup(db, "BEGIN");
+  sqlite3_stmt *stmt = prepare(db, format, table);
+  for (int64_t id = 1; id <= units; id++) {
+    bind_row(db, stmt, id);
+  }
+  sqlite3_finalize(stmt);
+  setup(db, "COMMIT");
+}
+
+static void make_local(sqlite3 *db, int64_t units) {
+  setup(db, "CREATE TABLE main.local(id INTEGER PRIMARY KEY, name TEXT, score REAL)");
+  write_rows(db, "INSERT INTO %s(id, score, name) VALUES(?1, ?2, ?3)", "main.local", units);
+}
+
+static int is_write(const char *work) {
+  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") || !strcmp(work, "update");
+}
+
+/* What arrived is what counts. */
+static void read_back(sqlite3 *db, const char *table, bench_sums *sums) {
+  sqlite3_stmt *stmt = prepare(db, "SELECT " SUMS " FROM %s", table);
+  run_sums(db, stmt, sums);
+  sqlite3_finalize(stmt);
+}
+
+static void run_write(sqlite3 *db, const char *work, const char *table, int64_t units) {
+  if (!strcmp(work, "update")) {
+    write_rows(db, "UPDATE %s SET score = ?2 WHERE id = ?1", table, units);
+  } else if (!strcmp(work, "insert_rows")) {
+    write_rows(db, "INSERT INTO %s(id, score, name) VALUES(?1, ?2, ?3)", table, units);
+  } else {
+    sqlite3_stmt *stmt =
+        prepare(db, "INSERT INTO %s(id, name, score) SELECT id, name, score FROM main.local", table);
+    if (sqlite3_step(stmt) != SQLITE_DONE) {
+      fail(db, sqlite3_sql(stmt));
+    }
+    sqlite3_finalize(stmt);
+  }
+}
+
 static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, int64_t units,
                 const char *client) {
   bench_sums sums = {0, 0, 0, 0};
@@ -85,9 +144,15 @@ static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, 
                     : filter                ? "SELECT " SUMS " FROM %s WHERE id BETWEEN ?1 AND ?2"
                     : !strcmp(work, "scan") ? "SELECT " SUMS " FROM %s"
                                             : "SELECT count(*) FROM %s";
+  int writes = is_write(work);
+  if (!strcmp(work, "insert_select")) {
+    make_local(db, units);
+  }
   bench_clock start = bench_now();
-  sqlite3_stmt *stmt = prepare(db, sql, table);
-  if (lookup) {
+  sqlite3_stmt *stmt = writes ? NULL : prepare(db, sql, table);
+  if (writes) {
+    run_write(db, work, table, units);
+  } else if (lookup) {
     run_lookups(db, stmt, rows, units, &sums);
   } else {
     if (filter) {
@@ -98,6 +163,9 @@ static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, 
   }
   bench_clock end = bench_now();
   sqlite3_finalize(stmt);
+  if (writes) {
+    read_back(db, table, &sums);
+  }
 
   char versions[300];
   snprintf(versions, sizeof versions, "SQLite %s", sqlite3_libversion());

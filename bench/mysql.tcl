@@ -12,7 +12,7 @@ proc bench::make_mysql_tables {server} {
   set server [servers::database $server bench]
   # All of the rows stay in the server's memory, as PostgreSQL's do in the system's.
   append sql "SET GLOBAL innodb_buffer_pool_size = 512 << 20;\n"
-  foreach {table n} [list t $rows t_10k 10000 t_insert 0] {
+  foreach {table n} [list t $rows t_10k 10000 t_insert 0 t_update 0] {
     append sql "CREATE TABLE $table (id bigint PRIMARY KEY, name text, score double) ENGINE = InnoDB;\n"
     if {$n > 0} { append sql "INSERT INTO $table SELECT [rows::mariadb seq] FROM seq_1_to_$n;\n" }
   }
@@ -27,11 +27,15 @@ proc bench::make_mysql_tables {server} {
 # What a C programmer would write: rows as text, by a prepared statement, or counted one by one.
 proc peers::c-text {source work units} { peer_mysql text $source $work $units }
 proc peers::c-binary {source work units} { peer_mysql binary $source $work $units }
-# Of ODBC, too: one program a client library.
+# Of ODBC and PostgreSQL, too: one program a client library.
 proc peers::c-prepared {source work units} {
-  if {[string match odbc:* [dict get $source url]]} { return [peer_odbc block $source $work $units] }
-  peer_mysql binary $source $work $units
+  switch -glob [dict get $source url] {
+    odbc:* { peer_odbc block $source $work $units }
+    postgresql:* { libpq prepared $source $work $units }
+    default { peer_mysql binary $source $work $units }
+  }
 }
+proc peers::c-multirow {source work units} { peer_mysql multirow $source $work $units }
 proc peers::fetching {source work units} { peer_mysql fetch $source $work $units }
 
 proc peers::peer_mysql {mode source work units} {

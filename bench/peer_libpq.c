@@ -1,5 +1,5 @@
 /*
-** The peers c-libpq, c-libpq-chunked, c-libpq-whole and c-copy: what a C programmer would write
+** The peers c-libpq, c-libpq-chunked, c-libpq-whole, c-copy and c-prepared: what a C programmer would write
 ** against PostgreSQL's own client library, with no SQLite anywhere.
 **
 **     peer_libpq MODE WORK URL TABLE ROWS UNITS     do WORK once, print one JSON line
@@ -9,7 +9,10 @@
 ** (PQsetChunkedRowsMode, 256 rows, looked up at run time: libpq 17 has it first), whole (PQexec's
 ** way, the entire result in memory) or copy (COPY ... TO STDOUT, FORMAT binary). Results are binary
 ** in all of them. WORK is scan, filter, count or lookup. Exit status 3: this libpq has no such
-*mode.
+** mode.
+**
+** insert_select puts UNITS rows into an empty table: by COPY ... FROM STDIN (FORMAT binary) in the mode copy, else
+** by a prepared INSERT of one row each. insert_rows and update are one transaction of prepared statements.
 */
 #include "participant.h"
 
@@ -165,6 +168,113 @@ static void lookup_rows(PGconn *conn, int64_t rows, int64_t units, bench_sums *s
   }
 }
 
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void run(PGconn *conn, const char *sql) {
+  PGresult *res = PQexec(conn, sql);
+  if (PQresultStatus(res) != PGRES_COMMAND_OK) {
+    fail(conn, sql);
+  }
+  PQclear(res);
+}
+
+static char *put64(char *p, const void *value) {
+  uint64_t wire = be64(value);
+  memcpy(p, &wire, 8);
+  return p + 8;
+}
+
+static char *put32(char *p, uint32_t value) {
+  uint32_t wire = be32(&value);
+  memcpy(p, &wire, 4);
+  return p + 4;
+}
+
+/* A row of the binary format: the number of fields, then each one's length and bytes. */
+static char *put_row(char *p, int64_t id) {
+  char name[BENCH_NAME_MAX];
+  double score = bench_score(id);
+  uint32_t length = (uint32_t)bench_name(id, name);
+  *p++ = 0;
+  *p++ = 3;
+  p = put64(put32(p, 8), &id);
+  p = put32(p, length);
+  memcpy(p, name, length);
+  return put64(put32(p + length, 8), &score);
+}
+
+static void copy_in(PGconn *conn, const char *table, int64_t units) {
+  static const char header[19] = "PGCOPY\n\377\r\n\0";
+  static char buffer[65536 + 256];
+  char sql[256];
+  snprintf(sql, sizeof sql, "COPY %s (id, name, score) FROM STDIN (FORMAT binary)", table);
+  PGresult *res = PQexec(conn, sql);
+  if (PQresultStatus(res) != PGRES_COPY_IN) {
+    fail(conn, sql);
+  }
+  PQclear(res);
+  memcpy(buffer, header, sizeof header);
+  char *p = buffer + sizeof header;
+  for (int64_t id = 1; id <= units; id++) {
+    p = put_row(p, id);
+    if (p - buffer >= 65536) {
+      if (PQputCopyData(conn, buffer, (int)(p - buffer)) != 1) {
+        fail(conn, sql);
+      }
+      p = buffer;
+    }
+  }
+  *p++ = (char)255;
+  *p++ = (char)255;
+  if (PQputCopyData(conn, buffer, (int)(p - buffer)) != 1 || PQputCopyEnd(conn, NULL) != 1) {
+    fail(conn, sql);
+  }
+  res = PQgetResult(conn);
+  if (PQresultStatus(res) != PGRES_COMMAND_OK) {
+    fail(conn, sql);
+  }
+  PQclear(res);
+  PQclear(PQgetResult(conn));
+}
+
+static void prepare_write(PGconn *conn, const char *work, const char *table) {
+  char sql[256];
+  snprintf(sql, sizeof sql,
+           strcmp(work, "update") ? "INSERT INTO %s (id, name, score) VALUES ($1, $2, $3)"
+                                  : "UPDATE %s SET score = $2 WHERE id = $1",
+           table);
+  PGresult *res = PQprepare(conn, "write", sql, 0, NULL);
+  if (PQresultStatus(res) != PGRES_COMMAND_OK) {
+    fail(conn, sql);
+  }
+  PQclear(res);
+}
+
+/* Each row by the prepared statement, in one transaction. */
+static void write_rows(PGconn *conn, int update, int64_t units) {
+  static const int formats[3] = {1, 1, 1};
+  run(conn, "BEGIN");
+  for (int64_t id = 1; id <= units; id++) {
+    char key[8], number[8], name[BENCH_NAME_MAX];
+    double score = bench_score(id);
+    int length = bench_name(id, name);
+    put64(key, &id);
+    put64(number, &score);
+    const char *values[3] = {key, update ? number : name, number};
+    int lengths[3] = {8, update ? 8 : length, 8};
+    PGresult *res = PQexecPrepared(conn, "write", update ? 2 : 3, values, lengths, formats, 1);
+    if (PQresultStatus(res) != PGRES_COMMAND_OK || strcmp(PQcmdTuples(res), "1") != 0) {
+      fail(conn, "write");
+    }
+    PQclear(res);
+  }
+  run(conn, "COMMIT");
+}
+
+static int is_write(const char *work) {
+  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") || !strcmp(work, "update");
+}
+
 static PGconn *connect_to(const char *url) {
   PGconn *conn = PQconnectdb(url);
   if (PQstatus(conn) != CONNECTION_OK) {
@@ -210,10 +320,18 @@ int main(int argc, char **argv) {
   if (!strcmp(work, "lookup")) {
     prepare_lookup(conn, table);
   }
+  int writes = is_write(work), copies = !strcmp(mode, "copy");
+  if (writes && !copies) {
+    prepare_write(conn, work, table);
+  }
 
   bench_sums sums = {0, 0, 0, 0};
   bench_clock start = bench_now();
-  if (!strcmp(work, "lookup")) {
+  if (writes && copies) {
+    copy_in(conn, table, units);
+  } else if (writes) {
+    write_rows(conn, !strcmp(work, "update"), units);
+  } else if (!strcmp(work, "lookup")) {
     lookup_rows(conn, rows, units, &sums);
   } else if (!strcmp(work, "count")) {
     count_rows(conn, table, &sums);
@@ -223,6 +341,9 @@ int main(int argc, char **argv) {
     read_rows(conn, mode, sql, &sums);
   }
   bench_clock end = bench_now();
+  if (writes) { /* what arrived is what counts */
+    read_rows(conn, "single", sql, &sums);
+  }
 
   char client[40];
   int version = PQlibVersion();

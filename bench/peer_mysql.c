@@ -1,5 +1,5 @@
 /*
-** The peers c-text, c-binary, c-prepared and fetching: what a C programmer would write against MariaDB's
+** The peers c-text, c-binary, c-prepared, c-multirow and fetching: what a C programmer would write against MariaDB's
 ** own client library, with no SQLite anywhere.
 **
 **     peer_mysql MODE WORK URL TABLE ROWS UNITS     do WORK once, print one JSON line
@@ -9,6 +9,9 @@
 ** fetched without mysql_stmt_store_result). `lookup` and `insert` go through one prepared statement,
 ** whatever the mode. `count` asks the server, except in the mode fetch, which reads all rows as text and
 ** counts them: the way of a virtual table that knows nothing better.
+**
+** insert_select and insert_rows are inserts too; insert_select in the mode multirow by prepared statements of 500 rows,
+** bound once. update sets one column by the key, through one prepared statement in one transaction.
 */
 #include "participant.h"
 
@@ -251,6 +254,73 @@ static void insert_rows(MYSQL *db, MYSQL_STMT *stmt, int64_t units) {
   run(db, "COMMIT");
 }
 
+/* ---- many rows in a statement ----------------------------------------------------------------- */
+
+#define MULTIROW 500
+
+static MYSQL_STMT *prepare_multirow(MYSQL *db, const char *table, int rows) {
+  static char sql[256 + MULTIROW * 12];
+  int n = snprintf(sql, sizeof sql, "INSERT INTO %s (id, name, score) VALUES ", table);
+  for (int i = 0; i < rows; i++) {
+    n += snprintf(sql + n, sizeof sql - (size_t)n, i ? ", (?, ?, ?)" : "(?, ?, ?)");
+  }
+  return prepare(db, "%s", sql);
+}
+
+static void insert_multirow(MYSQL *db, const char *table, int64_t units) {
+  static bound_row rows[MULTIROW];
+  static MYSQL_BIND parameters[3 * MULTIROW];
+  MYSQL_STMT *stmt = NULL;
+  run(db, "START TRANSACTION");
+  for (int64_t id = 1; id <= units;) {
+    int n = 0, all = units - id + 1 < MULTIROW ? (int)(units - id + 1) : MULTIROW;
+    if (!stmt || all < MULTIROW) { /* the first, and what is left at the end */
+      if (stmt) {
+        mysql_stmt_close(stmt);
+      }
+      stmt = prepare_multirow(db, table, all);
+      memset(parameters, 0, sizeof parameters);
+      for (int i = 0; i < all; i++) {
+        bind_id(&parameters[3 * i], &rows[i]);
+        bind_rest(&parameters[3 * i + 1], &rows[i]);
+      }
+      if (mysql_stmt_bind_param(stmt, parameters)) {
+        fail_statement(stmt, "insert");
+      }
+    }
+    for (; n < all; n++, id++) {
+      rows[n].id = id;
+      rows[n].length = (unsigned long)bench_name(id, rows[n].name);
+      rows[n].score = bench_score(id);
+    }
+    execute(stmt, "insert");
+  }
+  run(db, "COMMIT");
+  mysql_stmt_close(stmt);
+}
+
+static void update_rows(MYSQL *db, MYSQL_STMT *stmt, int64_t units) {
+  MYSQL_BIND parameters[2], *score = &parameters[0], *id = &parameters[1];
+  bound_row row;
+  memset(parameters, 0, sizeof parameters);
+  score->buffer_type = MYSQL_TYPE_DOUBLE;
+  score->buffer = &row.score;
+  bind_id(id, &row);
+  if (mysql_stmt_bind_param(stmt, parameters)) {
+    fail_statement(stmt, "update");
+  }
+  run(db, "START TRANSACTION");
+  for (int64_t i = 1; i <= units; i++) {
+    row.id = i;
+    row.score = bench_score(i);
+    execute(stmt, "update");
+    if (mysql_stmt_affected_rows(stmt) != 1) {
+      fail("update", "not one row was updated");
+    }
+  }
+  run(db, "COMMIT");
+}
+
 /* ---- the works ------------------------------------------------------------------------------ */
 
 int main(int argc, char **argv) {
@@ -263,7 +333,8 @@ int main(int argc, char **argv) {
   MYSQL *db = connect_to(argv[3]);
   MYSQL_STMT *stmt = NULL;
   char sql[256], empty[160];
-  int insert = !strcmp(work, "insert");
+  int insert = !strncmp(work, "insert", 6), update = !strcmp(work, "update");
+  int multirow = insert && !strcmp(mode, "multirow");
   int n = snprintf(sql, sizeof sql, "SELECT id, name, score FROM %s", table);
   if (!strcmp(work, "filter")) {
     snprintf(sql + n, sizeof sql - (size_t)n, " WHERE id BETWEEN %lld AND %lld",
@@ -275,12 +346,18 @@ int main(int argc, char **argv) {
     snprintf(empty, sizeof empty, "TRUNCATE TABLE %s", table);
     run(db, empty);
     stmt = prepare(db, "INSERT INTO %s VALUES (?, ?, ?)", table);
+  } else if (update) {
+    stmt = prepare(db, "UPDATE %s SET score = ? WHERE id = ?", table);
   }
 
   bench_sums sums = {0, 0, 0, 0};
   bench_clock start = bench_now();
-  if (insert) {
+  if (multirow) {
+    insert_multirow(db, table, units);
+  } else if (insert) {
     insert_rows(db, stmt, units);
+  } else if (update) {
+    update_rows(db, stmt, units);
   } else if (stmt) {
     lookup_rows(stmt, rows, units, &sums);
   } else if (!strcmp(work, "count") && !strcmp(mode, "fetch")) {
@@ -296,7 +373,7 @@ int main(int argc, char **argv) {
   if (stmt) {
     mysql_stmt_close(stmt);
   }
-  if (insert) { /* what arrived is what counts */
+  if (insert || update) { /* what arrived is what counts */
     read_text(db, sql, &sums);
   }
 

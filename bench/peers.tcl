@@ -15,15 +15,19 @@ namespace eval peers {
   variable virtualpg mod_virtualpg
   variable optimize -O3               ;# as crypto/ in the Makefile
 
-  # A participant with a limit does only so many lookups, since each is a scan or nearly so; its
+  # A participant with a limit does only so many lookups, since each is a scan or nearly so, or inserts; its
   # time is scaled up to the number that the others do, and the result says so.
-  variable lookup_limit {virtualpg 4 duckdb 400}
+  variable limits {
+    lookup {virtualpg 4 duckdb 400}
+    insert_select {virtualpg 5000}
+    insert_rows {virtualpg 5000}
+  }
 }
 
 proc peers::units {name work units} {
-  variable lookup_limit
-  if {$work ne "lookup" || ![dict exists $lookup_limit $name]} { return $units }
-  expr {min($units, [dict get $lookup_limit $name])}
+  variable limits
+  if {![dict exists $limits $work $name]} { return $units }
+  expr {min($units, [dict get $limits $work $name])}
 }
 
 proc peers::command {name source work units} {
@@ -78,7 +82,7 @@ proc peers::virtualpg {source work units} {
   variable virtualpg
   host $source $work t $units -load $virtualpg \
     -setup "CREATE VIRTUAL TABLE t USING VirtualPostgres([quote [dict get $source url]], 'public',\
-      [quote [dict get $source table]])"
+      [quote [dict get $source table]][expr {[dict exists $source before] ? {, 'W'} : {}}])"
 }
 
 proc peers::vtab-floor {source work units} {
@@ -99,6 +103,8 @@ proc peers::make_file {file rows} {
   exec [program host] -load [program vtab_floor.so] \
     -setup "CREATE VIRTUAL TABLE f USING vtab_floor($rows)" -setup "ATTACH [quote $file] AS other" \
     -setup {CREATE TABLE other.t(id INTEGER PRIMARY KEY, name TEXT, score REAL)} \
+    -setup {CREATE TABLE other.t_insert(id INTEGER PRIMARY KEY, name TEXT, score REAL)} \
+    -setup {CREATE TABLE other.t_update(id INTEGER PRIMARY KEY, name TEXT, score REAL)} \
     -setup {INSERT INTO other.t SELECT id, name, score FROM f} none t $rows 0
 }
 
