@@ -127,8 +127,8 @@ static void run_write(sqlite3 *db, const char *work, const char *table, int64_t 
   } else if (!strcmp(work, "insert_rows")) {
     write_rows(db, "INSERT INTO %s(id, score, name) VALUES(?1, ?2, ?3)", table, units);
   } else {
-    sqlite3_stmt *stmt =
-        prepare(db, "INSERT INTO %s(id, name, score) SELECT id, name, score FROM main.local", table);
+    sqlite3_stmt *stmt = prepare(
+        db, "INSERT INTO %s(id, name, score) SELECT id, name, score FROM main.local", table);
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       fail(db, sqlite3_sql(stmt));
     }

@@ -276,6 +276,10 @@ int edb_resolve(edb_connection *connection, const char *name, int commit) {
 
 /* ---- Loads ----------------------------------------------------------------------------------- */
 
+int edb_can_load(const edb_connection *connection) {
+  return connection->context && connection->methods->load;
+}
+
 int edb_load_begin(edb_connection *connection, const edb_load_spec *spec, edb_load *load) {
   void *context = NULL;
   int rc;

@@ -520,6 +520,8 @@ int edb_resolve(edb_connection *connection, const char *name, int commit);
 ** load belongs into a transaction, behind a savepoint if the transaction is to go on. row: one value per column; they are
 ** not needed any more when it answers. An error of row or end: detail's row is the one to blame where it is known;
 ** after an error of row only abort is of use. */
+/* can: whether the driver has any. */
+int edb_can_load(const edb_connection *connection);
 int edb_load_begin(edb_connection *connection, const edb_load_spec *spec, edb_load *load);
 int edb_load_row(edb_load *load, const edb_value *values);
 int edb_load_end(edb_load *load);

@@ -114,6 +114,7 @@ int sqlite3_edb_init(sqlite3 *db, char **message, const sqlite3_api_routines *ap
   edb->db = db;
   edb->host.resize = host_resize;
   edb->references = 1;
+  edb->batch = 1;
   int rc = edb_register(edb);
   edb_release(edb);
   return rc;

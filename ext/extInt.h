@@ -14,6 +14,7 @@ typedef struct Link Link;
 typedef struct Session Session;
 typedef struct Stream Stream;
 typedef struct Spill Spill;
+typedef struct Batch Batch;
 typedef struct Definition Definition;
 typedef struct Table Table;
 typedef struct Plan Plan;
@@ -43,6 +44,8 @@ struct Edb {
   Server *servers;
   int configured;     /* 1: servers.ini has been read */
   int log_statements; /* 1: each remote statement goes to the log */
+  int batch;          /* 1: INSERTs of one statement travel together */
+  int progress;       /* 1: how far they are goes to the log every second; 2: to stderr, too */
   LogLine log[EDB_LOG_LINES];
   Returned returned;
   sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
@@ -67,6 +70,7 @@ struct Server {
   Link *idle;    /* links that nobody uses */
   Session
       *session;   /* NULL: no transaction of SQLite that runs has tables there that it writes to */
+  Batch *batch;   /* NULL: no rows were inserted yet */
   int generation; /* of url: links of an older one are closed, not used again */
   int removed;    /* no longer listed; freed with the last of its links */
   int links;      /* and what else holds it */
@@ -157,6 +161,10 @@ typedef struct Command {
 int link_run(Link **link, const Command *command, Stream *stream, sqlite3_int64 *affected,
              char **message);
 
+/* Begins a load over a link of a session; the command is what it stands for. SQLITE_OK, or an error and *message. */
+int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb_load *load,
+              char **message);
+
 /* Sends a SAVEPOINT or its like, as it is. */
 int link_control(Link *link, const char *sql, char **message);
 
@@ -216,6 +224,34 @@ int stream_next(Stream *stream, char **message);
 void stream_park(Stream *stream);
 void stream_end(Stream *stream);
 
+/* ---- batch.c: consecutive INSERTs of one statement travel together ------------------------------------ */
+
+/* One run of a statement of SQLite, told from others at the same address by what was changed before it. */
+typedef struct Running {
+  sqlite3_stmt *statement; /* NULL: none */
+  int run, changes;
+} Running;
+
+Running running_writer(sqlite3 *db);
+int running_same(Running a, Running b);
+
+/* One column of an INSERT or an UPDATE. */
+typedef struct Assigned {
+  int sent; /* 0: it is left to the server, or as it is */
+  edb_value value;
+} Assigned;
+
+/* A row of an INSERT whose columns have been checked: *taken, where it travels with others. generated: the server makes
+** a part of its key. SQLITE_OK, or an error, perhaps of an earlier row, and *message. */
+int batch_insert(const Table *table, const Assigned *columns, int on_conflict, int generated,
+                 int *taken, char **message);
+/* Sends what waits, before anything else is done over the link; or has it forgotten. */
+int batch_end(Server *server, char **message);
+void batch_abort(Server *server);
+/* A row of the statement failed: what follows is none of it. */
+void batch_forget(Server *server);
+void batch_free(Server *server);
+
 /* ---- transaction.c: what a transaction of SQLite means for each server ------------------------------ */
 
 int session_join(Server *server, Session **session);
@@ -236,6 +272,9 @@ void session_after(Session *session, int code, const char *why);
 /* Undoes the last command. Where that cannot be, or fails, the transaction takes nothing more, with that reason. */
 int session_undo(Session *session, const char *why);
 int session_failed(const Session *session);
+Server *session_server(const Session *session);
+/* Whether xRelease or xRollbackTo will tell of the end of the statement that runs. */
+int session_brackets(const Session *session, Running running);
 
 /* Of the module. */
 int transaction_begin(sqlite3_vtab *vtab);

@@ -89,13 +89,31 @@ static int log_set(Edb *edb, double value) {
   return 1;
 }
 
+static double batch_get(const Edb *edb) { return edb->batch; }
+
+static int batch_set(Edb *edb, double value) {
+  if (value != 0.0 && value != 1.0) return 0;
+  edb->batch = value != 0.0;
+  return 1;
+}
+
+static double progress_get(const Edb *edb) { return edb->progress; }
+
+static int progress_set(Edb *edb, double value) {
+  if (value != 0.0 && value != 1.0 && value != 2.0) return 0;
+  edb->progress = (int)value;
+  return 1;
+}
+
 static const struct Setting {
   const char *name;
   const char *values;
   double (*get)(const Edb *);
   int (*set)(Edb *, double); /* 0 where the value is not allowed */
 } settings[] = {
+    {"batch", "0 or 1", batch_get, batch_set},
     {"log", "0 or 1", log_get, log_set},
+    {"progress", "0, 1 or 2", progress_get, progress_set},
     {"timeout", "a number of seconds, 0 for none", timeout_get, timeout_set},
 };
 

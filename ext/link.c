@@ -338,6 +338,20 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
   }
 }
 
+int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb_load *load,
+              char **message) {
+  link_free_for_command(link);
+  int rc = link_speaks(link, command, message);
+  if (rc == SQLITE_OK) rc = session_before(link->session, command, message);
+  if (rc != SQLITE_OK) return rc;
+  link_starts(link, command->sql, 0);
+  int code = edb_load_begin(&link->connection, spec, load);
+  if (code == EDB_OK) return SQLITE_OK;
+  rc = link_fail(link, code, message);
+  session_after(link->session, code, *message);
+  return rc;
+}
+
 int link_control(Link *link, const char *sql, char **message) {
   link_starts(link, sql, 0);
   int code = edb_execute(&link->connection, sql, NULL, 0, NULL);

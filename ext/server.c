@@ -79,6 +79,7 @@ static void server_wipe(Server *server) {
 }
 
 static void server_free(Server *server) {
+  batch_free(server);
   server_wipe(server);
   sqlite3_free(server->name);
   sqlite3_free(server);

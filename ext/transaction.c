@@ -25,7 +25,8 @@
 
 typedef struct Level {
   int number;
-  int name; /* edb_<name> is its SAVEPOINT; -1: none was sent */
+  Running running; /* the statement that it stands around */
+  int name;        /* edb_<name> is its SAVEPOINT; -1: none was sent */
 } Level;
 
 struct Session {
@@ -81,6 +82,12 @@ static void session_leave(Session *session) {
 }
 
 int session_failed(const Session *session) { return session->failed != NULL; }
+
+Server *session_server(const Session *session) { return session->server; }
+
+int session_brackets(const Session *session, Running running) {
+  return session->count > 0 && running_same(session->levels[session->count - 1].running, running);
+}
 
 Link *session_link(const Server *server) {
   return server->session && !server->session->ended ? server->session->link : NULL;
@@ -177,6 +184,8 @@ static int careful(const Session *session, const Command *command) {
 
 int session_before(Session *session, const Command *command, char **message) {
   int rc = SQLITE_OK;
+  rc = batch_end(session->server, message);
+  if (rc != SQLITE_OK) return rc;
   session->undo = 0;
   if (session->failed) return session_refuse(session, message);
   if (command->writes) rc = send_levels(session, message);
@@ -224,6 +233,8 @@ void session_after(Session *session, int code, const char *why) {
 /* Once for all of its tables. */
 static int session_commit(Session *session, char **message) {
   if (session->ended) return SQLITE_OK;
+  int rc = batch_end(session->server, message);
+  if (rc != SQLITE_OK) return rc;
   if (session->failed) return session_refuse(session, message);
   if (session->link == NULL) return SQLITE_OK;
   link_free_for_command(session->link);
@@ -234,7 +245,7 @@ static int session_commit(Session *session, char **message) {
     session_give_back(session);
     return SQLITE_OK;
   }
-  int rc = link_fail(session->link, code, message);
+  rc = link_fail(session->link, code, message);
   if (code == EDB_CLOSED || code == EDB_INTERRUPTED) {
     char *told = *message;
     *message = sqlite3_mprintf("%s; whether it was committed is not known", told ? told : "");
@@ -248,6 +259,7 @@ static int session_commit(Session *session, char **message) {
 static void session_end(Session *session) {
   Link *link = session->link;
   if (link == NULL) return;
+  batch_abort(session->server);
   link_free_for_command(link);
   if (edb_transaction_rollback(&session->transaction) != EDB_OK) {
     const char *why = edb_detail(&link->connection)->message;
@@ -302,11 +314,22 @@ int transaction_rollback(sqlite3_vtab *vtab) {
   return transaction_commit(vtab);
 }
 
+/* Where the statement that inserts ends, or another begins within it. SQLite drops the message of this error. */
+static int session_flush(sqlite3_vtab *vtab, Session *session) {
+  char *message = NULL;
+  int rc = batch_end(session->server, &message);
+  if (rc == SQLITE_OK) return rc;
+  if (message) edb_log(session->server->edb, session->server->name, message, strlen(message));
+  return vtab_fail(vtab, rc, message);
+}
+
 /* Each table of the session tells of each level: all but the first say nothing new. One that joins late tells of the
 ** highest level alone, and nothing was written since those below it began. */
 int transaction_savepoint(sqlite3_vtab *vtab, int number) {
   Session *session = ((Table *)vtab)->session;
   if (session == NULL) return SQLITE_OK;
+  int rc = session_flush(vtab, session);
+  if (rc != SQLITE_OK) return rc;
   int next = session->count ? session->levels[session->count - 1].number + 1 : 0;
   if (next > number) return SQLITE_OK;
   size_t more = (size_t)(session->count + number - next + 1);
@@ -316,6 +339,7 @@ int transaction_savepoint(sqlite3_vtab *vtab, int number) {
   for (; next <= number; next++) {
     session->levels[session->count++] = (Level){.number = next, .name = -1};
   }
+  session->levels[session->count - 1].running = running_writer(session->server->edb->db);
   return SQLITE_OK;
 }
 
@@ -340,12 +364,14 @@ int transaction_release(sqlite3_vtab *vtab, int number) {
   Session *session = ((Table *)vtab)->session;
   char *message = NULL;
   if (session == NULL) return SQLITE_OK;
+  int rc = session_flush(vtab, session);
+  if (rc != SQLITE_OK) return rc;
   int name = drop_levels(session, number);
   if (name < 0 || has_name(session, name) || session->ended || session->failed) return SQLITE_OK;
   link_free_for_command(session->link);
   session->guard = 0; /* it stood above */
   session->fresh = session->undo = 0;
-  int rc = session_control(session, session->dialect->release, name, &message);
+  rc = session_control(session, session->dialect->release, name, &message);
   return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
 }
 
@@ -353,6 +379,7 @@ int transaction_rollback_to(sqlite3_vtab *vtab, int number) {
   Session *session = ((Table *)vtab)->session;
   char *message = NULL;
   if (session == NULL || session->ended) return SQLITE_OK;
+  batch_abort(session->server);
   if (number < 0) { /* to the SAVEPOINT that began the transaction, which goes on */
     session_restart(session);
     return SQLITE_OK;

@@ -85,12 +85,6 @@ static int write_run(Write *w, Stream *stream, sqlite3_int64 *affected) {
 
 /* ---- What is sent --------------------------------------------------------------------------------------------- */
 
-/* One column of an INSERT or an UPDATE. */
-typedef struct Assigned {
-  int sent; /* 0: it is left to the server, or as it is */
-  edb_value value;
-} Assigned;
-
 static int assign_column(Write *w, int i, sqlite3_value *value, Assigned *out) {
   const Column *column = &w->d->columns[i];
   const char *why;
@@ -389,7 +383,13 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
     rc = replace_by_update(w, columns, &affected);
     sql_restart(w);
   }
-  if (rc == SQLITE_OK && affected == 0) {
+  int taken = 0;
+  if (rc == SQLITE_OK) {
+    rc = batch_insert(w->table, columns, w->on_conflict, generated, &taken, &w->message);
+  }
+  if (rc == SQLITE_OK && taken && generated) {
+    returned_clear(returned); /* nobody knows */
+  } else if (rc == SQLITE_OK && !taken && affected == 0) {
     rc = append_insert(w, columns, replaces, generated);
     if (rc == SQLITE_OK && generated) {
       rc = insert_returning(w, returned);
@@ -445,6 +445,7 @@ static int write_row(Write *w, int argc, sqlite3_value **argv, sqlite3_int64 *ro
   Assigned *columns = sqlite3_malloc64((size_t)(w->d->count + 1) * sizeof *columns);
   if (columns == NULL) return SQLITE_NOMEM;
   rc = inserts ? write_insert(w, argv, columns, rowid) : write_change(w, argv, columns);
+  if (rc != SQLITE_OK) batch_forget(session_server(w->session));
   sqlite3_free(columns);
   return rc;
 }
