@@ -401,6 +401,11 @@ typedef enum edb_url_form {
                      ** others together are the option connection */
 } edb_url_form;
 
+/* One thing that can be connected to: kind is static text, the others are lent for the call. EDB_OK goes on, EDB_NOMEM
+** ends the list. */
+typedef int edb_source_taker(void *context, const char *kind, const char *name,
+                             const char *description);
+
 typedef struct edb_driver {
   const char *name;           /* "postgresql" */
   const char *const *schemes; /* NULL-terminated: "postgresql", "postgres" */
@@ -418,6 +423,8 @@ typedef struct edb_driver {
               edb_error *error);
   /* The client library in use as "libpq 15.18", or "" before it was needed. */
   const char *(*library)(void);
+  /* Lists what the driver knows that can be connected to; NULL: it has no such list. */
+  int (*sources)(const edb_host *host, edb_source_taker *take, void *context, edb_error *error);
 } edb_driver;
 
 extern const edb_driver edb_memory_driver, edb_mysql_driver, edb_odbc_driver, edb_postgresql_driver,

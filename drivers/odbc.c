@@ -130,16 +130,40 @@ static int set_autocommit(od_connection *c, int on) {
   return od_ok(rc) ? EDB_OK : od_error(c, SQL_HANDLE_DBC, c->dbc);
 }
 
+/* What the first statement of a transaction says of it. */
+static int set_kind(od_connection *c, int wanted, const char *sql) {
+  return wanted && *sql ? od_run(c, sql) : EDB_OK;
+}
+
+static int can_begin(od_connection *c, const edb_transaction_spec *spec) {
+  if (spec->two_phase) {
+    return edb_fail(&c->error, EDB_UNSUPPORTED, "ODBC has no two-phase commit");
+  }
+  if ((spec->snapshot && !c->flavour->snapshot) || (spec->readonly && !c->flavour->readonly)) {
+    return edb_fail(&c->error, EDB_UNSUPPORTED, "this server has no %s transactions by ODBC",
+                    spec->snapshot && !c->flavour->snapshot ? "snapshot" : "read-only");
+  }
+  return EDB_OK;
+}
+
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   od_connection *c = connection;
-  (void)spec;
   int rc = ready(c);
+  if (rc == EDB_OK) rc = can_begin(c, spec);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");
   }
   rc = set_autocommit(c, 0);
   if (rc != EDB_OK) return rc;
+  rc = set_kind(c, spec->snapshot, c->flavour->snapshot);
+  if (rc == EDB_OK) rc = set_kind(c, spec->readonly, c->flavour->readonly);
+  if (rc != EDB_OK) {
+    const edb_error why = c->error;
+    if (set_autocommit(c, 1) != EDB_OK) c->dead = 1;
+    c->error = why;
+    return rc;
+  }
   c->transaction = 1;
   c->doomed = 0;
   *transaction = c;
@@ -192,6 +216,22 @@ static int transaction_commit(void *transaction) { return end(transaction, 1); }
 
 static int transaction_rollback(void *transaction) { return end(transaction, 0); }
 
+/* ---- Loads ------------------------------------------------------------------------------------------ */
+
+static int load(void *connection, const edb_load_spec *spec, void **out) {
+  od_connection *c = connection;
+  const edb_inserts_spec inserts = {.methods = edb_odbc_driver.methods,
+                                    .dialect = c->flavour->dialect,
+                                    .connection = c,
+                                    .host = c->host,
+                                    .error = &c->error,
+                                    .rows =
+                                        c->flavour->insert_rows > 0 ? c->flavour->insert_rows : 1,
+                                    .savepoint = c->transaction && c->flavour->dooms};
+  const int rc = ready(c);
+  return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
+}
+
 /* ---- The driver ------------------------------------------------------------------------------------- */
 
 static const edb_methods methods = {
@@ -212,6 +252,10 @@ static const edb_methods methods = {
     .transaction_query = transaction_query,
     .transaction_commit = transaction_commit,
     .transaction_rollback = transaction_rollback,
+    .load = load,
+    .load_row = edb_inserts_row,
+    .load_end = edb_inserts_end,
+    .load_abort = edb_inserts_abort,
     .cancel = cancel,
     .detail = detail,
     .alive = od_alive,
@@ -231,4 +275,5 @@ const edb_driver edb_odbc_driver = {
     .methods = &methods,
     .open = od_open,
     .library = od_library_name,
+    .sources = od_sources,
 };

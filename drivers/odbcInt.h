@@ -258,8 +258,12 @@ typedef struct od_flavour {
   unsigned char catalog_schemas; /* what is a schema here is a catalog there */
   const char *current_schema;    /* SQL of what an unqualified name finds; NULL: it has none */
   const char *hello;             /* SQL for each new connection; NULL: none */
-  const char *only_schema;       /* of a driver that tells none; NULL */
-  const edb_driver *catalog_of;  /* whose SQL says more than ODBC's calls; NULL: those */
+  /* SQL at the beginning of a transaction; NULL: it cannot be had. */
+  const char *snapshot, *readonly;
+  int insert_rows;              /* of a load, in one INSERT */
+  unsigned char dooms;          /* a statement that fails dooms its transaction */
+  const char *only_schema;      /* of a driver that tells none; NULL */
+  const edb_driver *catalog_of; /* whose SQL says more than ODBC's calls; NULL: those */
 } od_flavour;
 
 const od_flavour *od_flavour_of(const char *dbms);
@@ -366,6 +370,7 @@ struct od_connection {
   unsigned char dead;        /* the connection is gone */
   unsigned char transaction; /* a handle of one is open */
   unsigned char doomed;      /* nothing but a rollback is taken */
+  unsigned char streaming;   /* option stream */
   unsigned char streams;     /* the stream attribute is set */
   int statements;            /* open */
   int block_rows;            /* option block: rows at a time; -1: by the columns */
@@ -390,6 +395,10 @@ unsigned od_info_number(od_connection *c, int what);
 
 /* Runs SQL of ours; its rows are dropped. */
 int od_run(od_connection *c, const char *sql);
+
+/* ---- What there is (odbc_sources.c) ---------------------------------------------------------------- */
+
+int od_sources(const edb_host *host, edb_source_taker *take, void *context, edb_error *error);
 
 /* ---- Errors (odbc_error.c) ----------------------------------------------------------------------- */
 

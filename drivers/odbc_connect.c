@@ -32,6 +32,17 @@ static int has_word(const char *string, const char *name) {
   return 0;
 }
 
+/* Whether the string has a word for each of these. */
+static int has_words(const char *string, const char *words) {
+  edb_word word;
+  while (edb_word_next(&words, &word) > 0) {
+    char name[64];
+    edb_copy_line(name, sizeof name, word.name, word.name_n);
+    if (!has_word(string, name)) return 0;
+  }
+  return 1;
+}
+
 /* Appends the words that out does not have yet. */
 static void add_missing(edb_buffer *out, const char *words) {
   edb_word word;
@@ -48,66 +59,12 @@ static void add_missing(edb_buffer *out, const char *words) {
   }
 }
 
-/* What a data source's or driver's name is the file of: its description names the driver. */
-static void driver_behind(od_connection *c, const char *string, char *out, size_t size) {
-  edb_buffer name = {c->host, NULL, 0, 0, 0}, found = {c->host, NULL, 0, 0, 0};
-  edb_word word;
-  out[0] = 0;
-  while (edb_word_next(&string, &word) > 0) {
-    if (!edb_word_is(&word, "DSN") && !edb_word_is(&word, "DRIVER")) continue;
-    char *room = edb_buffer_room(&name, word.value_n);
-    if (!room) break;
-    name.n += edb_word_decode(&word, room);
-    name.p[name.n] = 0;
-    if (edb_word_is(&word, "DRIVER")) {
-      edb_copy_line(out, size, name.p, name.n);
-      break;
-    }
-    uint32_t dsn[128], description[512];
-    SQLSMALLINT n, m;
-    SQLUSMALLINT direction = SQL_FETCH_FIRST;
-    while (od_ok(od.DataSources(c->env, direction, dsn, 128, &n, description, 512, &m))) {
-      found.n = 0;
-      od_text_add(&found, dsn, od_wide_length(dsn, 128));
-      direction = SQL_FETCH_NEXT;
-      if (!found.p || strcasecmp(found.p, name.p) != 0) continue;
-      found.n = 0;
-      od_text_add(&found, description, od_wide_length(description, 512));
-      if (found.p) edb_copy_line(out, size, found.p, found.n);
-      break;
-    }
-    break;
-  }
-  edb_buffer_free(&name);
-  edb_buffer_free(&found);
-}
-
-/* Names that people give to what the quirks know by its file. */
-static const char *file_of(const char *driver) {
-  static const struct {
-    const char *part, *file;
-  } known[] = {{"postgres", "psqlodbc"},
-               {"psqlodbc", "psqlodbc"},
-               {"mariadb", "maodbc"},
-               {"maodbc", "maodbc"},
-               {"sqlite", "sqlite3odbc"}};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-    const size_t n = strlen(known[i].part);
-    for (const char *p = driver; *p; p++) {
-      if (strncasecmp(p, known[i].part, n) == 0) return known[i].file;
-    }
-  }
-  return driver;
-}
-
-/* The string that the driver manager gets. */
-static void make_string(od_connection *c, const edb_option *options, size_t n, edb_buffer *out) {
+/* The string that the driver manager gets, with words of the driver's quirk behind it. */
+static void make_string(const edb_option *options, size_t n, const char *words, edb_buffer *out) {
   const char *given = edb_option_get(options, n, "connection");
   const char *user = edb_option_get(options, n, "user");
   const char *password = edb_option_get(options, n, "password");
-  const char *stream = edb_option_get(options, n, "stream");
   const char *from = given ? given : "";
-  char driver[256];
   edb_word word;
   edb_buffer_text(out, "");
   while (edb_word_next(&from, &word) > 0) {
@@ -120,9 +77,7 @@ static void make_string(od_connection *c, const edb_option *options, size_t n, e
   }
   if (user) edb_word_add(out, "UID", user);
   if (password) edb_word_add(out, "PWD", password);
-  driver_behind(c, given ? given : "", driver, sizeof driver);
-  const od_quirk *quirk = od_quirk_of(file_of(driver));
-  if (quirk->words && !(stream && strcmp(stream, "0") == 0)) add_missing(out, quirk->words);
+  if (words) add_missing(out, words);
 }
 
 /* Keeps the secrets of the string, which drivers like to repeat. */
@@ -184,8 +139,6 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
   char text[128];
   const char *dbms = edb_option_get(options, n, "dbms");
   SQLUSMALLINT supported = 0;
-  od_info_text(c, SQL_DRIVER_NAME, text, sizeof text);
-  c->quirk = od_quirk_of(text);
   od_info_text(c, SQL_DBMS_NAME, text, sizeof text);
   c->flavour = dbms ? named_flavour(dbms) : od_flavour_of(text);
   if (!c->flavour) {
@@ -223,17 +176,18 @@ static int option_number(const edb_option *options, size_t n, const char *name, 
   return end != text && *end == 0 && number >= 0 && number <= 1000000 ? (int)number : -1;
 }
 
-static int connect_driver(od_connection *c, const edb_option *options, size_t n) {
+static int connect_driver(od_connection *c, const edb_option *options, size_t n,
+                          const char *words) {
   edb_buffer string = {c->host, NULL, 0, 0, 0}, wide = {c->host, NULL, 0, 0, 0};
   int seconds = option_number(options, n, "connect_timeout", 0);
   int rc = EDB_OK;
   if (seconds == 0 && c->host->timeout_ms > 0) seconds = (c->host->timeout_ms + 999) / 1000;
-  make_string(c, options, n, &string);
+  make_string(options, n, words, &string);
   const SQLINTEGER units = string.nomem ? -1 : od_wide_make(&wide, string.p, string.n);
   if (units < 0 || units > INT16_MAX) {
     rc = units < 0 ? od_nomem(c)
                    : edb_fail(&c->error, EDB_INVALID_QUERY, "the connection string is too long");
-  } else if (keep_secrets(c, string.p) != EDB_OK) {
+  } else if (!c->secrets && keep_secrets(c, string.p) != EDB_OK) {
     rc = od_nomem(c);
   } else {
     if (seconds > 0) set_number(c->dbc, SQL_ATTR_LOGIN_TIMEOUT, (size_t)seconds);
@@ -269,6 +223,25 @@ static void free_connection(od_connection *c) {
   edb_free(c->host, c);
 }
 
+/* Which driver it is shows when it is connected to: where it wants more to be said, that is done once more. */
+static int connect_twice(od_connection *c, const edb_option *options, size_t n) {
+  char driver[128];
+  const char *given = edb_option_get(options, n, "connection");
+  int rc = connect_driver(c, options, n, NULL);
+  if (rc != EDB_OK) return rc;
+  c->connected = 1;
+  od_info_text(c, SQL_DRIVER_NAME, driver, sizeof driver);
+  c->quirk = od_quirk_of(driver);
+  if (!c->streaming || !c->quirk->words || has_words(given ? given : "", c->quirk->words))
+    return rc;
+  const od_job job = {call_disconnect, c->dbc, NULL, 0, 0};
+  od_call(c, NULL, &job);
+  c->connected = 0;
+  rc = connect_driver(c, options, n, c->quirk->words);
+  if (rc == EDB_OK) c->connected = 1;
+  return rc;
+}
+
 static int check_options(od_connection *c, const edb_option *options, size_t n) {
   const char *stream = edb_option_get(options, n, "stream");
   c->block_rows = option_number(options, n, "block", 0);
@@ -281,6 +254,7 @@ static int check_options(od_connection *c, const edb_option *options, size_t n) 
   if (stream && strcmp(stream, "0") != 0 && strcmp(stream, "1") != 0) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "option stream: it is 0 or 1");
   }
+  c->streaming = !stream || *stream == '1';
   return EDB_OK;
 }
 
@@ -308,11 +282,8 @@ int od_open(const edb_option *options, size_t n, const edb_host *host, void **co
   c->wide.host = c->line.host = host;
   rc = check_options(c, options, n);
   if (rc == EDB_OK) rc = make_handles(c);
-  if (rc == EDB_OK) rc = connect_driver(c, options, n);
-  if (rc == EDB_OK) {
-    c->connected = 1;
-    rc = learn(c, options, n, &c->error);
-  }
+  if (rc == EDB_OK) rc = connect_twice(c, options, n);
+  if (rc == EDB_OK) rc = learn(c, options, n, &c->error);
   if (rc == EDB_OK && c->flavour->hello) rc = od_run(c, c->flavour->hello);
   if (rc == EDB_OK) {
     *connection = c;

@@ -201,7 +201,7 @@ static void set_timeout(od_statement *s) {
 /* Whether rows come as they are read: for drivers that can be told so. */
 static void set_stream(od_statement *s) {
   od_connection *c = s->connection;
-  if (!c->quirk->stream_attribute || c->streams == s->streams) return;
+  if (!c->streaming || !c->quirk->stream_attribute || c->streams == s->streams) return;
   c->streams = s->streams;
   od.SetConnectAttr(c->dbc, c->quirk->stream_attribute, (void *)(uintptr_t)s->streams,
                     SQL_IS_UINTEGER);

@@ -59,9 +59,13 @@ static const struct {
   const char *name;
   const sqlite3_module *module;
 } modules[] = {
-    {"edb", &table_module},           {"edb_query", &query_module},
-    {"edb_tables", &tables_module},   {"edb_columns", &columns_module},
-    {"edb_servers", &servers_module}, {"edb_log", &log_module},
+    {"edb", &table_module},
+    {"edb_query", &query_module},
+    {"edb_tables", &tables_module},
+    {"edb_columns", &columns_module},
+    {"edb_servers", &servers_module},
+    {"edb_log", &log_module},
+    {"edb_odbc_sources", &sources_module},
 };
 
 /* DIRECTONLY: what a view or a trigger of a database file from elsewhere must not call. */

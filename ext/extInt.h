@@ -575,6 +575,7 @@ extern const sqlite3_module tables_module;  /* edb_tables(server, schema) */
 extern const sqlite3_module columns_module; /* edb_columns(server, 'schema.table') */
 extern const sqlite3_module servers_module; /* edb_servers */
 extern const sqlite3_module log_module;     /* edb_log */
+extern const sqlite3_module sources_module; /* edb_odbc_sources (sources.c) */
 
 /* xBestIndex of a table-valued function whose arguments are the hidden columns from `first` on:
 ** idxNum is how many are given, without a gap, and they are the arguments of xFilter. */
