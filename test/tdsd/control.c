@@ -10,6 +10,7 @@
 **     violations           how many there were
 **     handshakes           how many TLS handshakes there were, and how many of them resumed a session
 **     loaded               how many rows bulk loads have brought
+**     kill                 breaks off all connections
 **     database NAME        an empty database of that name
 **     sql DATABASE BYTES   runs that many bytes of T-SQL that follow; rows as a|b|NULL, errors as text
 **
@@ -99,6 +100,8 @@ static bool obey(Server *s, char *words[3], Buf *reply) {
     buf_printf(reply, "%u %u\n", s->handshakes, s->resumed);
   } else if (strcmp(command, "loaded") == 0) {
     buf_printf(reply, "%llu\n", (unsigned long long)s->loaded);
+  } else if (strcmp(command, "kill") == 0) {
+    for (const Conn *c = s->connections; c != NULL; c = c->next) shutdown(c->fd, SHUT_RDWR);
   } else if (strcmp(command, "database") == 0) {
     if (engine_exists(s, first)) engine_drop(s, first);
     ok = engine_create(s, first);

@@ -50,6 +50,7 @@ static void start(Server *s) {
 
 static void *serve_connection(void *argument) {
   Conn *c = argument;
+  Server *server = c->server;
   serve(c);
   /* What a client did that only a careful one does not, for the log. */
   if (c->spanning + c->short_packets + c->id_jumps + c->wide_login > 0) {
@@ -58,6 +59,11 @@ static void *serve_connection(void *argument) {
             "order %u, wide logins %u\n",
             c->library, c->app, c->spanning, c->short_packets, c->id_jumps, c->wide_login);
   }
+  pthread_mutex_lock(&server->lock);
+  Conn **at = &server->connections;
+  while (*at != c) at = &(*at)->next;
+  *at = c->next;
+  pthread_mutex_unlock(&server->lock);
   net_close(c);
   free(c);
   return NULL;
@@ -75,14 +81,18 @@ static void *accept_connections(void *argument) {
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     Conn *c = xmalloc(sizeof *c);
     pthread_mutex_lock(&s->lock);
-    *c = (Conn){.server = s, .fd = fd, .spid = 51 + s->next_spid++ % 32000, .fault = s->fault};
+    *c = (Conn){.server = s,
+                .fd = fd,
+                .spid = 51 + s->next_spid++ % 32000,
+                .fault = s->fault,
+                .next = s->connections};
+    s->connections = c;
     pthread_mutex_unlock(&s->lock);
-    if (pthread_create(&thread, NULL, serve_connection, c) == 0) {
-      pthread_detach(thread);
-    } else {
-      net_close(c);
-      free(c);
+    if (pthread_create(&thread, NULL, serve_connection, c) != 0) {
+      perror("tdsd: a thread");
+      exit(1);
     }
+    pthread_detach(thread);
   }
   return NULL;
 }

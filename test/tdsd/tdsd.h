@@ -307,6 +307,7 @@ struct Server {
   unsigned handshakes, resumed; /* of TLS: all, and those that resumed a session */
   FILE *violations_file;
   SSL_CTX *tls[CERT_COUNT];
+  Conn *connections;
   struct Replay *replays;
 };
 
@@ -318,6 +319,7 @@ struct Session;
 
 struct Conn {
   Server *server;
+  Conn *next; /* of the server's */
   int fd;
   unsigned spid;
   bool dead; /* nothing is read or written any more */

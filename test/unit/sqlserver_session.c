@@ -165,6 +165,89 @@ static void test_transactions(void) {
   CHECK_INT(edb_close(&d), EDB_OK);
 }
 
+/* Ended or doomed by the server in ways that a statement's error does not tell by itself: nothing more is done in the
+** transaction, and nothing of it is kept. */
+static void test_doomed(void) {
+  static const struct {
+    const char *sql;
+    int vendor;
+  } cases[] = {
+      {"INSERT INTO edb_d VALUES (2, 2)", 1205}, /* the victim of a deadlock */
+      {"SET XACT_ABORT ON; BEGIN TRY INSERT INTO edb_d VALUES (1, 1) END TRY BEGIN CATCH SELECT 1 "
+       "END CATCH",
+       3998},
+      {"ROLLBACK; SELECT 1", 0},
+  };
+  edb_connection c;
+  edb_transaction t;
+  open_own(&c, "");
+  run(&c, "CREATE TABLE edb_d (id int NOT NULL PRIMARY KEY, v int)");
+  run(&c, "INSERT INTO edb_d VALUES (1, 1)");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    CHECK_INT(edb_begin(&c, &t), EDB_OK);
+    run(&c, "INSERT INTO edb_d VALUES (5, 5)");
+    if (cases[i].vendor == 1205) fault(&c, "deadlock", 1);
+    const int rc = edb_execute(&c, cases[i].sql, NULL, 0, NULL);
+    CHECK_INT(rc, cases[i].vendor == 1205 ? EDB_BUSY
+                  : cases[i].vendor       ? EDB_INVALID_QUERY
+                                          : EDB_OK);
+    CHECK_INT(edb_detail(&c)->vendor, cases[i].vendor);
+    CHECK_INT(edb_execute(&c, "INSERT INTO edb_d VALUES (6, 6)", NULL, 0, NULL), EDB_FAILED);
+    HAS(edb_detail(&c)->message, "ended by the server");
+    HAS(edb_detail(&c)->hint, "roll it back");
+    CHECK_INT(i % 2 ? edb_transaction_commit(&t) : edb_transaction_rollback(&t),
+              i % 2 ? EDB_FAILED : EDB_OK);
+    CHECK_STR(one(&c, "SELECT count(*) FROM edb_d", 0, NULL, 0), "1");
+    run(&c, "SET XACT_ABORT OFF");
+  }
+  /* A savepoint, to which is gone back by the server's own words. */
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  run(&c, "SAVE TRANSACTION s");
+  run(&c, "INSERT INTO edb_d VALUES (7, 7)");
+  run(&c, "ROLLBACK TRANSACTION s");
+  run(&c, "INSERT INTO edb_d VALUES (8, 8)");
+  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
+  CHECK_STR(one(&c, "SELECT sum(id) FROM edb_d", 0, NULL, 0), "9");
+  run(&c, "DROP TABLE edb_d");
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
+/* The connection breaks off: what was open on it says so, whatever is asked of it, and can be closed. */
+static void test_killed(void) {
+  edb_connection c;
+  edb_transaction t;
+  edb_statement s;
+  edb_rows r;
+  edb_parameter p = integer(1);
+  int64_t affected;
+  for (int when = 0; when < 3; when++) {
+    open_own(&c, when == 1 ? "&encrypt=mandatory" : "");
+    CHECK_INT(edb_prepare(&c, "SELECT ?", 0, &s), EDB_OK);
+    for (int i = 0; i < 3; i++) CHECK_INT(edb_statement_execute(&s, &p, 1, &affected), EDB_OK);
+    if (when == 1) CHECK_INT(edb_begin(&c, &t), EDB_OK);
+    if (when == 2)
+      CHECK_INT(
+          edb_query(&c, "SELECT a.name FROM sys.all_columns a, sys.all_columns b", NULL, 0, &r),
+          EDB_OK);
+    tell("kill");
+    if (when == 2) {
+      const edb_value *v;
+      int rc;
+      while ((rc = edb_rows_next_borrowed(&r, &v)) == EDB_ROW) {
+      }
+      CHECK_INT(rc, EDB_CLOSED);
+      HAS(edb_detail(&c)->message, "127.0.0.1");
+      edb_rows_close(&r);
+    }
+    CHECK_INT(edb_statement_execute(&s, &p, 1, &affected), EDB_CLOSED);
+    CHECK(!edb_alive(&c));
+    CHECK_INT(edb_statement_query(&s, &p, 1, &r), EDB_CLOSED);
+    CHECK_INT(edb_statement_close(&s), EDB_OK);
+    if (when == 1) CHECK_INT(edb_transaction_commit(&t), EDB_CLOSED);
+    CHECK_INT(edb_close(&c), EDB_OK);
+  }
+}
+
 /* ---- Replies that are broken ----------------------------------------------------------------------------- */
 
 #define QUERY                                                                                      \
@@ -342,6 +425,8 @@ int main(void) {
   test_login();
   test_routing();
   test_transactions();
+  test_doomed();
+  test_killed();
   test_columns();
   test_splits();
   test_stopping();
