@@ -482,6 +482,10 @@ int od_statement_prepare(od_statement *s);
 int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n);
 /* Describes the columns of what the handle has run. */
 int od_describe(od_statement *s);
+/* How many results one statement may have, and the error for more. */
+#define OD_MOST_RESULTS 10000
+int od_endless(od_statement *s);
+
 /* Ends what the statement runs; further results are read to their ends. */
 int od_statement_finish(od_statement *s, int stop);
 void od_forget_columns(od_statement *s);
@@ -496,6 +500,8 @@ int od_block_fetch(od_statement *s);
 
 /* Reads a value that is not bound or was cut whole, by SQLGetData, into the cell's text. *null: it is NULL. */
 int od_long_read(od_statement *s, size_t column, int *null);
+/* The error for a length that is none. */
+int od_bad_length(od_statement *s, size_t column, SQLLEN length);
 /* A length that the driver has written, all bytes of it or the lower four. */
 SQLLEN od_length(SQLLEN length);
 

@@ -12,6 +12,8 @@
 
 #define BLOCK_BYTES (256u << 10)
 #define BLOCK_ROWS 1024
+#define SPARE_UNITS                                                                                \
+  3 /* the NUL, and room for a character more: a full place is one that a value was cut for */
 #define FIRST_UNITS 64     /* of a place for text or bytes that may be longer */
 #define LARGEST_UNITS 4096 /* no place is larger: longer values are read one by one */
 
@@ -64,7 +66,7 @@ static size_t first_width(const od_connection *c, const od_cell *cell) {
   if (cell->codec == OD_TEXT && is_bounded(c, cell)) units *= 2;
   /* Numbers and moments have signs, points and zones that their sizes leave out. */
   if (cell->codec != OD_TEXT && cell->codec != OD_BYTES && units < 48) units = 48;
-  return (units + 1) * unit_size(cell);
+  return (units + SPARE_UNITS) * unit_size(cell);
 }
 
 /* ---- Making it --------------------------------------------------------------------------------------- */
@@ -164,7 +166,7 @@ static int regrow(od_statement *s) {
   s->grow = 0;
   for (size_t i = 0; i < s->n_columns; i++) {
     od_cell *cell = &s->cells[i];
-    const size_t most = (LARGEST_UNITS + 1) * unit_size(cell);
+    const size_t most = (LARGEST_UNITS + SPARE_UNITS) * unit_size(cell);
     if (cell->wanted > most) cell->wanted = most;
     while (cell->width < cell->wanted) cell->width *= 2;
     if (cell->width > most && cell->wanted > 0) cell->width = most;
@@ -178,20 +180,38 @@ static int regrow(od_statement *s) {
 
 static SQLRETURN call_fetch(const od_job *job) { return od.Fetch(job->handle); }
 
-/* Errors of rows are kept until those before them are lent. */
+/* What a driver writes no status for is taken as well read; so is the status that stands before. */
+#define NO_STATUS 0xFFFF
+
+/* How many rows the driver says there are, or, where it says nothing of use, for how many it wrote a status. 0: it
+** cannot be told. */
+static size_t rows_fetched(const od_statement *s) {
+  size_t n = 0;
+  if (s->fetched <= s->capacity) return s->fetched;
+  while (n < s->capacity && s->status[n] != NO_STATUS && s->status[n] != SQL_ROW_NOROW) n++;
+  return n > 0 ? n : s->capacity == 1;
+}
+
+/* Errors of rows are kept until those before them are lent. Where no row has a status, one may be any row's. */
 static void find_trouble(od_statement *s) {
-  od_rows *r = &s->connection->rows;
-  for (size_t row = 0; row < r->have; row++) {
-    if (s->status[row] != SQL_ROW_ERROR) continue;
-    od_diagnose(s->connection, SQL_HANDLE_STMT, s->stmt, row, &r->trouble);
-    r->trouble_at = row;
+  od_connection *c = s->connection;
+  od_rows *r = &c->rows;
+  size_t row = 0;
+  while (row < r->have && s->status[row] != SQL_ROW_ERROR) row++;
+  if (row == r->have) {
+    if (s->status[0] != NO_STATUS) return;
+    od_diagnose(c, SQL_HANDLE_STMT, s->stmt, SIZE_MAX, &r->trouble);
+    if (strncmp(r->trouble.sqlstate, "01", 2) != 0 && r->trouble.sqlstate[0]) r->trouble_at = 0;
     return;
   }
+  od_diagnose(c, SQL_HANDLE_STMT, s->stmt, row, &r->trouble);
+  r->trouble_at = row;
 }
 
 int od_block_fetch(od_statement *s) {
   od_connection *c = s->connection;
   od_rows *r = &c->rows;
+  const int first = s->fetched == 0;
   int rc;
   if (s->grow && (rc = regrow(s)) != EDB_OK) return rc;
   r->at = r->have = 0;
@@ -200,13 +220,17 @@ int od_block_fetch(od_statement *s) {
     /* A driver that writes four bytes of a length leaves the others as they are. */
     if (s->cells[i].lengths) memset(s->cells[i].lengths, 0, s->capacity * sizeof(SQLLEN));
   }
-  for (size_t i = 0; i < s->capacity; i++) s->status[i] = SQL_ROW_SUCCESS;
+  for (size_t i = 0; i < s->capacity; i++) s->status[i] = NO_STATUS;
   s->fetched = SIZE_MAX;
   const od_job job = {call_fetch, s->stmt, NULL, 0, 0};
-  const SQLRETURN got = s->single ? od.Fetch(s->stmt) : od_call(c, s->stmt, &job);
+  /* With some drivers the server works while the first row is asked for. */
+  const SQLRETURN got = s->single && !first ? od.Fetch(s->stmt) : od_call(c, s->stmt, &job);
   if (got == SQL_NO_DATA) return EDB_DONE;
   if (!od_ok(got)) return od_statement_error(s);
-  r->have = s->fetched == SIZE_MAX ? 1 : s->fetched > s->capacity ? s->capacity : s->fetched;
+  r->have = rows_fetched(s);
+  if (r->have == 0 && s->fetched > 0) {
+    return edb_fail(&c->error, EDB_FAILED, "the driver does not say how many rows it read");
+  }
   if (got == SQL_SUCCESS_WITH_INFO) find_trouble(s);
   return EDB_ROW;
 }

@@ -44,6 +44,10 @@ static int lend_bytes(od_statement *s, size_t i, char *p, size_t n) {
     if (od_quoted_value(p, n, v)) break;
     return edb_fail(&s->connection->error, EDB_FAILED, "the driver gave what is no literal");
   default:
+    /* ODBC writes the digits of a GUID in capitals. */
+    for (size_t k = 0; s->cells[i].sql_type == SQL_GUID && k < n; k++) {
+      if (p[k] >= 'A' && p[k] <= 'F') p[k] = (char)(p[k] | 32);
+    }
     lend(v, EDB_TEXT, p, n);
     break;
   }
@@ -120,7 +124,7 @@ static int lend_cut(od_statement *s, size_t i, SQLLEN length) {
     return od_statement_error(s);
   }
   const size_t most = 8192u * (size_t)od_wide;
-  cell->wanted = length > 0 && (size_t)length < most ? (size_t)length + 4 : cell->width * 2;
+  cell->wanted = length > 0 && (size_t)length < most ? (size_t)length + 16 : cell->width * 2;
   s->grow = 1;
   return lend_read(s, i);
 }
@@ -129,18 +133,21 @@ static int lend_bound(od_statement *s, size_t i) {
   od_cell *cell = &s->cells[i];
   const size_t at = s->connection->rows.at;
   char *p = cell->data + at * cell->width;
-  SQLLEN length = cell->lengths[at];
-  if (length < 0 || length > INT32_MAX) length = od_length(length);
+  const SQLLEN length = od_length(cell->lengths[at]);
   if (length == SQL_NULL_DATA) {
     s->values[i].kind = EDB_NULL;
     return EDB_OK;
   }
+  if ((length < 0 && length != SQL_NO_TOTAL) || length > INT32_MAX)
+    return od_bad_length(s, i, length);
   if (od_fixed_size(cell->codec) > 0) {
     lend_fixed(s, i, p);
     return EDB_OK;
   }
-  const size_t nul = od_nul_size(cell->codec);
-  if (length < 0 || (size_t)length > cell->width - nul) return lend_cut(s, i, length);
+  /* A place has room for a character more than its values have: a full one was cut, whatever the driver says. */
+  const size_t unit = cell->codec == OD_TEXT ? (size_t)od_wide : 1;
+  const size_t full = cell->width - od_nul_size(cell->codec) - unit;
+  if (length < 0 || (size_t)length >= full) return lend_cut(s, i, length);
   if (cell->codec != OD_TEXT) {
     return lend_bytes(s, i, p, (size_t)length);
   }
@@ -190,8 +197,10 @@ static int ended(od_rows *r, int rc) {
   r->done = 1;
   const int rest = od_statement_finish(s, 0);
   if (rc != EDB_DONE) {
+    /* That a driver cannot do what it said is no word on lent rows. */
+    if (rc == EDB_UNSUPPORTED) why.code = EDB_FAILED;
     s->connection->error = why;
-    return rc;
+    return (int)why.code;
   }
   return rest == EDB_OK ? EDB_DONE : rest;
 }
@@ -201,7 +210,12 @@ int od_rows_start(od_statement *s, const edb_parameter *parameters, size_t n, in
   od_rows *r = &s->connection->rows;
   int rc = od_statement_run(s, parameters, n);
   if (rc != EDB_OK) return rc;
+  /* Results without rows may come before the first one with rows. */
   if (!s->list) rc = od_describe(s);
+  for (int i = 0; rc == EDB_OK && !s->list && s->n_columns == 0 && od_ok(od.MoreResults(s->stmt));
+       i++) {
+    rc = i < OD_MOST_RESULTS ? od_describe(s) : od_endless(s);
+  }
   if (rc != EDB_OK) {
     const edb_error why = s->connection->error;
     od_statement_finish(s, 0);

@@ -87,7 +87,10 @@ int od_describe(od_statement *s) {
   SQLSMALLINT count = 0;
   if (!od_ok(od.NumResultCols(s->stmt, &count))) return od_statement_error(s);
   od_forget_columns(s);
-  if (count <= 0) return EDB_OK;
+  if (count < 0) {
+    return edb_fail(&c->error, EDB_FAILED, "the driver says that a result has %d columns", count);
+  }
+  if (count == 0) return EDB_OK;
   const size_t n = (size_t)count;
   s->columns = edb_alloc(c->host, n * sizeof *s->columns);
   s->values = edb_alloc(c->host, n * sizeof *s->values);
@@ -260,6 +263,10 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
   return EDB_OK;
 }
 
+int od_endless(od_statement *s) {
+  return edb_fail(&s->connection->error, EDB_FAILED, "the driver's results have no end");
+}
+
 int od_statement_finish(od_statement *s, int stop) {
   od_connection *c = s->connection;
   int rc = EDB_OK;
@@ -269,9 +276,10 @@ int od_statement_finish(od_statement *s, int stop) {
     od.Cancel(s->stmt);
   } else {
     /* What a later statement of several did is known when its result is reached. */
-    SQLRETURN more;
-    while (od_ok(more = od.MoreResults(s->stmt))) continue;
+    SQLRETURN more = SQL_SUCCESS;
+    for (int i = 0; od_ok(more) && i <= OD_MOST_RESULTS; i++) more = od.MoreResults(s->stmt);
     if (more == SQL_ERROR) rc = od_statement_error(s);
+    if (od_ok(more)) rc = od_endless(s);
   }
   od.FreeStmt(s->stmt, SQL_CLOSE);
   (void)c;

@@ -9,6 +9,7 @@
 **     SLEEP ms       one row, later
 **     DIE            the connection is gone
 **     FAIL state     an error
+**     SET, VALUES    nothing, and one row
 **     SELECT a, b FROM ... t ...   the columns of the table `t` that are named; its conditions are not looked at
 */
 #include "liar.h"
@@ -238,13 +239,8 @@ static char *parameter_text(const Parameter *p) {
   if (n == SQL_NULL_DATA || !p->value) return NULL;
   size_t length;
   switch (p->type) {
-  case SQL_C_WCHAR: {
-#ifdef LIAR_ANSI
-    return strdup("wide text to an ANSI driver");
-#else
-    return text_in(p->value, n == SQL_NTS ? n : n / 2);
-#endif
-  }
+  case SQL_C_WCHAR:
+    return utf16_in(p->value, (size_t)n / 2); /* with a length, always */
   case SQL_C_CHAR:
     return n == SQL_NTS ? strdup(p->value) : strndup(p->value, (size_t)n);
   case SQL_C_SBIGINT:
@@ -354,5 +350,8 @@ SQLRETURN answer_sql(Statement *s) {
         word == 6 && isdigit((unsigned char)*rest) ? strtol(rest, NULL, 10) : (long)s->paramset;
     return SQL_SUCCESS;
   }
+  /* What servers are told of a session. */
+  if (!strncasecmp(p, "SET", word)) return SQL_SUCCESS;
+  if (!strncasecmp(p, "VALUES", word)) return answer_typed(s, "1 char(4)");
   return fail(s, c, "42000", "no such statement");
 }

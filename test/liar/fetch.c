@@ -151,7 +151,8 @@ static size_t fitting(const Statement *s, const Converted *v, size_t left, SQLLE
                       int by_part) {
   size_t fits = room > (SQLLEN)v->end ? ((size_t)room - v->end) / v->unit * v->unit : 0;
   if (by_part && lies(s->connection, LIE_STUCK)) return 0;
-  if (by_part && lies(s->connection, LIE_SHORT_PARTS) && fits > 14 && left > 14) fits = 14;
+  if (by_part && lies(s->connection, LIE_SHORT_PARTS) && v->end > 0 && fits > 14 && left > 14)
+    fits = 14;
   if (left <= fits) return left;
   if (v->unit == 2 && fits >= 2 && !lies(s->connection, LIE_SPLIT)) {
     SQLWCHAR last;

@@ -25,27 +25,30 @@ static size_t put_utf8(uint32_t c, char *out) {
   return n;
 }
 
+char *utf16_in(const SQLWCHAR *text, size_t units) {
+  size_t used = 0;
+  char *out = malloc(units * 4 + 1);
+  for (size_t i = 0; i < units; i++) {
+    uint32_t c = text[i];
+    if ((c & 0xFC00) == 0xD800 && i + 1 < units) {
+      c = 0x10000 + ((c & 0x3FF) << 10) + (text[++i] & 0x3FFu);
+    }
+    used += put_utf8(c, out + used);
+  }
+  out[used] = 0;
+  return out;
+}
+
 char *text_in(const Char *text, SQLLEN n) {
-  size_t units = 0, used = 0;
+  size_t units = 0;
   if (!text) return NULL;
   if (n == SQL_NTS) {
     while (text[units]) units++;
   } else {
     units = (size_t)n;
   }
-  char *out = malloc(units * 4 + 1);
-  for (size_t i = 0; i < units; i++) {
-    uint32_t c = text[i];
-    if (sizeof(Char) == 1) {
-      out[used++] = (char)c;
-      continue;
-    }
-    if ((c & 0xFC00) == 0xD800 && i + 1 < units)
-      c = 0x10000 + ((c & 0x3FF) << 10) + (text[++i] & 0x3FFu);
-    used += put_utf8(c, out + used);
-  }
-  out[used] = 0;
-  return out;
+  return sizeof(Char) == 1 ? strndup((const char *)text, units)
+                           : utf16_in((const SQLWCHAR *)(const void *)text, units);
 }
 
 /* UTF-8 that is ours, or came through text_in: it is well-formed, or the tests see that it is not. */
@@ -241,7 +244,7 @@ static SQLRETURN learn_lies(Connection *c, char *list) {
 static SQLRETURN connect_with(Connection *c, char *string) {
   c->string = string;
   c->password = keyword(string, "PWD");
-  c->dbms = keyword(string, "Dbms");
+  c->dbms = keyword(string, "Product");
   char *list = keyword(string, "Lie"), *refused = keyword(string, "Refuse");
   SQLRETURN rc = list ? learn_lies(c, list) : SQL_SUCCESS;
   if (rc == SQL_SUCCESS && refused) rc = fail(c, c, refused, "the connection is refused");

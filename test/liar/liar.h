@@ -33,6 +33,7 @@ typedef SQLWCHAR Char;
 
 /* A copy as UTF-8, from malloc; n in characters, or SQL_NTS. NULL stays NULL. */
 char *text_in(const Char *text, SQLLEN n);
+char *utf16_in(const SQLWCHAR *text, size_t units);
 /* Writes text into room for `room` bytes, its end included; answers whether it was whole, and how many bytes all
 ** of it has in *length (NULL: not asked). */
 int text_out(const char *text, void *out, SQLLEN room, SQLLEN *length);
@@ -60,7 +61,7 @@ typedef enum Lie {
   LIE_STUCK,          /* SQLGetData gives no byte, and always has more */
   LIE_NO_DATA,        /* SQLGetData: SQL_NO_DATA at once for a value without bytes */
   LIE_SPLIT,          /* SQLGetData cuts wide text between the halves of a pair */
-  LIE_SHORT_PARTS,    /* SQLGetData fills less than the buffer */
+  LIE_SHORT_PARTS,    /* SQLGetData fills less than the buffer with text */
   LIE_LENGTH_ONCE,    /* SQLGetData says the same, whole length with each part */
   LIE_DESCRIBES,      /* the truth: SQLDescribeParam works */
   LIE_DESCRIBES_ILL,  /* SQLDescribeParam: everything is an INTEGER of size 0 */
