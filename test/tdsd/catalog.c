@@ -334,14 +334,15 @@ void catalog_name(const char *schema, const char *name, char out[300]) {
 }
 
 bool catalog_synonym(Session *s, const char *sqlite_name, char base[1100]) {
-  sqlite3_stmt *statement;
   static const char sql[] =
       "SELECT definition FROM main.tdsd_object WHERE type = 'SN' AND sqlite = ?";
-  if (sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) != SQLITE_OK) return false;
+  int code;
+  sqlite3_stmt *statement = kept_prepare(s, sql, &code);
+  if (statement == NULL) return false;
   sqlite3_bind_text(statement, 1, sqlite_name, -1, SQLITE_TRANSIENT);
   bool found = sqlite3_step(statement) == SQLITE_ROW;
   if (found) snprintf(base, 1100, "%s", (const char *)sqlite3_column_text(statement, 0));
-  sqlite3_finalize(statement);
+  kept_finish(s, statement);
   return found;
 }
 
@@ -366,13 +367,14 @@ void name_split(const char *text, char parts[4][130]) {
 }
 
 int64_t catalog_int(Session *s, const char *sql, const char *text, int64_t none) {
-  sqlite3_stmt *statement;
   int64_t value = none;
-  if (sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) != SQLITE_OK) return none;
+  int code;
+  sqlite3_stmt *statement = kept_prepare(s, sql, &code);
+  if (statement == NULL) return none;
   if (text != NULL) sqlite3_bind_text(statement, 1, text, -1, SQLITE_TRANSIENT);
   if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
     value = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
+  kept_finish(s, statement);
   return value;
 }
 
@@ -381,9 +383,8 @@ int catalog_columns(Session *s, const char *sqlite_name, Column **columns) {
 }
 
 int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, Column **columns) {
-  sqlite3_stmt *statement;
   Buf sql = {0};
-  int n = -1;
+  int n = -1, code;
   *columns = NULL;
   buf_printf(&sql,
              "SELECT o.name, c.name, c.type, c.collation, c.nullable, c.identity, c.computed, "
@@ -391,9 +392,9 @@ int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, 
              "JOIN \"%s\".tdsd_column AS c ON c.object_id = o.id WHERE o.sqlite = ? AND o.type IN "
              "('U', 'V') ORDER BY c.id",
              schema, schema);
-  bool ok = sqlite3_prepare_v2(s->db, buf_string(&sql), -1, &statement, NULL) == SQLITE_OK;
+  sqlite3_stmt *statement = kept_prepare(s, buf_string(&sql), &code);
   buf_free(&sql);
-  if (!ok) return -1;
+  if (statement == NULL) return -1;
   sqlite3_bind_text(statement, 1, sqlite_name, -1, SQLITE_TRANSIENT);
   while (sqlite3_step(statement) == SQLITE_ROW) {
     if (n < 0) n = 0;
@@ -414,6 +415,6 @@ int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, 
     const char *collation = (const char *)sqlite3_column_text(statement, 3);
     if (collation != NULL) k->type.collation = collation_find(collation);
   }
-  sqlite3_finalize(statement);
+  kept_finish(s, statement);
   return n;
 }

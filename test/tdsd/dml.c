@@ -49,7 +49,7 @@ static void run_change(Batch *b, Buf *sql, Query *q, bool output, unsigned comma
       engine_error(b->s, code, &error);
       fail(b, error.number, error.severity, "%s", error.message);
     }
-    sqlite3_finalize(s);
+    kept_finish(b->s, s);
   }
   if (b->failed || b->flow != FLOW_NEXT) return;
   b->s->rowcount = rows;

@@ -86,6 +86,7 @@ bool engine_open(Session *s, const char *database, SqlError *error) {
     sqlite3_close(db);
     return false;
   }
+  kept_forget(s);
   if (s->db != NULL) sqlite3_close(s->db);
   s->db = db;
   snprintf(s->database, sizeof s->database, "%s", database);
@@ -134,6 +135,7 @@ static void forget_handles(Session *s) {
 }
 
 void engine_close(Session *s) {
+  kept_forget(s);
   if (s->db != NULL) sqlite3_close(s->db);
   s->db = NULL;
   free(s->bulk);

@@ -23,10 +23,10 @@ static void bind_variables(Batch *b, sqlite3_stmt *statement) {
 }
 
 sqlite3_stmt *prepare(Batch *b, const char *sql) {
-  sqlite3_stmt *statement = NULL;
   Session *s = b->s;
+  int code;
   s->pending.number = 0;
-  int code = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL);
+  sqlite3_stmt *statement = kept_prepare(s, sql, &code);
   if (code != SQLITE_OK) {
     SqlError error = {0};
     engine_error(s, code, &error);
@@ -90,7 +90,7 @@ bool evaluate(Batch *b, const char *sql, const Type *type, Val *v, Buf *space) {
     engine_error(b->s, code, &error);
     fail(b, error.number, error.severity, "%s", error.message);
   }
-  sqlite3_finalize(statement);
+  kept_finish(b->s, statement);
   return ok;
 }
 
@@ -183,7 +183,7 @@ bool run_rows(Batch *b, const char *sql, Query *q, int64_t *rows) {
   }
   /* What TRY catches has no ERROR and DONE of its own: the result set must still end. */
   if (b->failed && b->try_depth > 0 && statement != NULL && q->assign == NULL) done(b, 0, 0xC1, 0);
-  sqlite3_finalize(statement);
+  kept_finish(b->s, statement);
   for (int i = 0; i < q->n; i++) buf_free(&spaces[i]);
   free(spaces);
   free(values);

@@ -23,6 +23,14 @@ typedef struct Handle {
   struct Handle *next;
 } Handle;
 
+#define KEPT_COUNT 32
+
+typedef struct Kept {
+  sqlite3_stmt *statement;
+  bool busy; /* someone runs it: a second one prepares one for himself */
+  uint64_t used;
+} Kept;
+
 typedef struct Session {
   Conn *c;
   sqlite3 *db;
@@ -43,7 +51,14 @@ typedef struct Session {
   Handle *handles;
   int next_handle;
   struct Bulk *bulk; /* what INSERT BULK announced; NULL = nothing */
+  Kept kept[KEPT_COUNT];
+  uint64_t kept_clock;
 } Session;
+
+/* kept.c: SQLite's statements that stay prepared ---------------------------------------------------*/
+sqlite3_stmt *kept_prepare(Session *s, const char *sql, int *code); /* NULL: *code */
+void kept_finish(Session *s, sqlite3_stmt *statement); /* in place of sqlite3_finalize */
+void kept_forget(Session *s);
 
 /* engine.c: SQLite -------------------------------------------------------------------------------*/
 bool engine_open(Session *s, const char *database, SqlError *error);

@@ -52,7 +52,7 @@ static void statement_select(Batch *b) {
       }
       rows = sqlite3_changes64(b->s->db);
     }
-    sqlite3_finalize(s);
+    kept_finish(b->s, s);
   } else if (b->run && !b->failed) {
     run_rows(b, buf_string(&sql), &q, &rows);
   }
