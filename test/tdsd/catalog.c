@@ -386,10 +386,11 @@ int catalog_columns_of(Session *s, const char *schema, const char *sqlite_name, 
   Buf sql = {0};
   int n = -1, code;
   *columns = NULL;
+  /* With o.id's affinity, the index of columns, which have none, would not be used. */
   buf_printf(&sql,
              "SELECT o.name, c.name, c.type, c.collation, c.nullable, c.identity, c.computed, "
              "c.hidden, c.id, c.dflt, c.generated, c.column_set FROM \"%s\".tdsd_object AS o LEFT "
-             "JOIN \"%s\".tdsd_column AS c ON c.object_id = o.id WHERE o.sqlite = ? AND o.type IN "
+             "JOIN \"%s\".tdsd_column AS c ON c.object_id = +o.id WHERE o.sqlite = ? AND o.type IN "
              "('U', 'V') ORDER BY c.id",
              schema, schema);
   sqlite3_stmt *statement = kept_prepare(s, buf_string(&sql), &code);
