@@ -16,7 +16,7 @@ namespace eval bench {
   variable rows 1000000
   variable lookups 20000
   variable inserts 20000
-  variable loads 100000               ;# rows of insert_select
+  variable loads 100000               ;# rows of insert_select and load
   variable updates 10000
   variable rounds 9
   variable only {}                    ;# CASE
@@ -56,6 +56,7 @@ namespace eval bench {
     lookup  {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python vtab-floor}
              targets {freetds 1.0}}
     insert  {peers {freetds go-mssqldb tiberius tedious python-tds mssql-python} targets {freetds 1.0}}
+    load    {peers {prepared} targets {prepared 3.0}}
   }
   # Cases odbc.WORK are psqlODBC's on PostgreSQL, odbc.mysql.WORK MariaDB Connector/ODBC's.
   variable odbc {
@@ -227,8 +228,8 @@ proc bench::run_case {case work spec source facts} {
   set peers [peers_wanted [dict get $spec peers]]
   switch $work {
     lookup { set units $lookups }
-    insert {
-      set units $inserts
+    insert - load {
+      set units [expr {$work eq "load" ? $loads : $inserts}]
       dict set source table t_insert
     }
     insert_select - insert_rows {

@@ -50,7 +50,7 @@ proc peers::host {source work table units args} {
 }
 
 proc peers::edb {source work units} {
-  if {$work eq "insert"} { return [contract $source $work $units] }
+  if {$work in {insert load}} { return [contract $source $work $units] }
   set so [edb_so]
   if {[dict exists $source file]} {
     set url sqlite:[dict get $source file]
@@ -70,6 +70,9 @@ proc peers::edb {source work units} {
 proc peers::contract {source work units} {
   dict with source { list [program contract] $work $url$url_options $table $rows $units }
 }
+
+# What `load` is beside: the same rows through one prepared statement of edb's.
+proc peers::prepared {source work units} { contract $source insert $units }
 
 proc peers::edb_so {} {
   variable root

@@ -47,7 +47,7 @@ proc rows::expected {work rows units} {
   switch $work {
     scan { sums 1 $rows }
     filter { sums {*}[filter $rows] }
-    insert - insert_select - insert_rows - update { sums 1 $units }
+    insert - load - insert_select - insert_rows - update { sums 1 $units }
     count { list $rows 0 0 0.0 }
     lookup {
       set total {0 0 0 0.0}
