@@ -65,6 +65,14 @@ static size_t ascii_run(char *out, const uint8_t *p, size_t units) {
     if (_mm_movemask_epi8(_mm_cmpeq_epi16(_mm_and_si128(v, beyond), zero)) != 0xFFFF) break;
     _mm_storel_epi64((__m128i *)(void *)(out + i), _mm_packus_epi16(v, v));
   }
+  /* The rest of it, along with some that were written already. */
+  if (i > 0 && units - i < 8) {
+    const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + 2 * (units - 8)));
+    if (_mm_movemask_epi8(_mm_cmpeq_epi16(_mm_and_si128(v, beyond), zero)) == 0xFFFF) {
+      _mm_storel_epi64((__m128i *)(void *)(out + units - 8), _mm_packus_epi16(v, v));
+      return units;
+    }
+  }
 #endif
 #if LITTLE_ENDIAN_WORDS
   for (; units - i >= 4; i += 4) {
