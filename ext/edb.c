@@ -66,6 +66,7 @@ static const struct {
     {"edb_servers", &servers_module},
     {"edb_log", &log_module},
     {"edb_odbc_sources", &sources_module},
+    {"edb_transaction", &member_module},
 };
 
 /* DIRECTONLY: what a view or a trigger of a database file from elsewhere must not call. */

@@ -48,6 +48,7 @@ struct Edb {
   int progress;       /* 1: how far they are goes to the log every second; 2: to stderr, too */
   LogLine log[EDB_LOG_LINES];
   Returned returned;
+  Server *entering;     /* while edb_transaction is written to */
   sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
 };
 
@@ -171,6 +172,9 @@ int link_control(Link *link, const char *sql, char **message);
 /* Sets aside what is still to be read from it. */
 void link_free_for_command(Link *link);
 
+/* Whether the statement only reads, as far as its words tell: 0 in doubt. */
+int is_reading(const char *sql);
+
 /* Whether the statement begins or ends a transaction or a part of one, which is SQLite's to say. */
 int is_transaction_control(const Server *server, const char *sql);
 int transaction_refused(const Server *server, char **message);
@@ -276,7 +280,25 @@ Server *session_server(const Session *session);
 /* Whether xRelease or xRollbackTo will tell of the end of the statement that runs. */
 int session_brackets(const Session *session, Running running);
 
-/* Of the module. */
+/* What SQLite tells of its transaction; each is told by every member, and done once. */
+int session_sync(Session *session, char **message);
+void session_leave(Session *session); /* it was committed */
+void session_rollback(Session *session);
+/* All but the first say nothing new. One that joins late tells of the highest level alone, and nothing was written
+** since those below it began. */
+int session_savepoint(Session *session, int number, char **message);
+int session_release(Session *session, int number, char **message);
+int session_rollback_to(Session *session, int number, char **message);
+
+/* ---- member.c: who hears of SQLite's transaction ---------------------------------------------------- */
+
+/* The session that what is to be done on the server now is a part of, NULL where there is none: in BEGIN … COMMIT there
+** always is. SQLITE_OK, or an error and *message. */
+int session_enter(Server *server, Session **session, char **message);
+
+extern const sqlite3_module member_module; /* edb_transaction */
+
+/* Of the module edb. */
 int transaction_begin(sqlite3_vtab *vtab);
 int transaction_sync(sqlite3_vtab *vtab);
 int transaction_commit(sqlite3_vtab *vtab);

@@ -57,10 +57,14 @@ void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv) {
   Server *server = server_find(edb, name, &message);
   int rc = server ? SQLITE_OK : (message ? SQLITE_ERROR : SQLITE_NOMEM);
   if (server && is_transaction_control(server, sql)) rc = transaction_refused(server, &message);
-  if (rc == SQLITE_OK) rc = link_acquire(server, &link, &message);
-  if (rc == SQLITE_OK) {
-    Command command = {.sql = sql, .parameters = parameters, .n = n, .users = 1, .writes = 1};
-    rc = link_run(&link, &command, NULL, &affected, &message);
+  Session *session = NULL;
+  Command command = {.sql = sql, .parameters = parameters, .n = n, .users = 1, .writes = 1};
+  if (rc == SQLITE_OK) rc = session_enter(server, &session, &message);
+  if (rc == SQLITE_OK && session) {
+    rc = session_run(session, &command, NULL, &affected, &message);
+  } else if (rc == SQLITE_OK) {
+    rc = link_acquire(server, &link, &message);
+    if (rc == SQLITE_OK) rc = link_run(&link, &command, NULL, &affected, &message);
   }
   if (link) link_release(link);
   sqlite3_free(parameters);

@@ -90,6 +90,14 @@ static void link_starts(Link *link, const char *sql, int users) {
   if (server->edb->log_statements) edb_log(server->edb, server->name, sql, strlen(sql));
 }
 
+int is_reading(const char *sql) {
+  static const char *const reads[] = {"select",   "values", "table", "show",
+                                      "describe", "with",   NULL};
+  static const char *const writes[] = {"insert", "update",  "delete", "merge",
+                                       "into",   "replace", NULL};
+  return starts_with_any(statement_start(sql), reads) && !has_any(sql, writes);
+}
+
 int transaction_refused(const Server *server, char **message) {
   *message =
       sqlite3_mprintf("edb: %s %s: a transaction does not last from one call to the next, since "

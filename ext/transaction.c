@@ -2,8 +2,8 @@
 ** ext/transaction.c: what a transaction of SQLite means for each server.
 **
 ** SQLite calls xBegin of a table that a statement writes to, before the statement starts. The table then joins its
-** server's session. The first write begins a transaction over a link of its own, which from then on carries all that
-** is done on that server, reads as well, until SQLite commits or rolls back:
+** server's session (member.c). The first write begins a transaction over a link of its own, which from then on carries
+** all that is done on that server, reads as well, until SQLite commits or rolls back:
 **
 **   xBegin       a table joins the session                          nothing is sent
 **   xSavepoint   a level is noted                                   nothing is sent
@@ -68,17 +68,6 @@ static void session_give_back(Session *session) {
   session->link = NULL;
   link->session = NULL;
   link_release(link);
-}
-
-static void session_leave(Session *session) {
-  Server *server = session->server;
-  if (--session->members > 0) return;
-  session_give_back(session);
-  server->session = NULL;
-  sqlite3_free(session->levels);
-  sqlite3_free(session->failed);
-  sqlite3_free(session);
-  server_unlink(server);
 }
 
 int session_failed(const Session *session) { return session->failed != NULL; }
@@ -150,7 +139,7 @@ static int send_guard(Session *session, char **message) {
   if (rc == SQLITE_OK) {
     rc = session_control(session, session->dialect->savepoint, -1, message);
   }
-  session->guard = session->fresh = rc == SQLITE_OK;
+  session->guard = session->fresh = rc == SQLITE_OK && session->dialect->savepoint;
   return rc;
 }
 
@@ -166,7 +155,7 @@ static int send_levels(Session *session, char **message) {
   }
   if (rc != SQLITE_OK) return rc;
   for (int i = first; i < session->count; i++) session->levels[i].name = name;
-  session->fresh = 1;
+  session->fresh = session->dialect->savepoint != NULL;
   return SQLITE_OK;
 }
 
@@ -279,56 +268,38 @@ static void session_restart(Session *session) {
 
 /* ---- SQLite's calls ---------------------------------------------------------------------------------------------- */
 
-/* A table that cannot be read, or whose server is not to be had, says so when it is written to. */
-int transaction_begin(sqlite3_vtab *vtab) {
-  Table *table = (Table *)vtab;
-  Server *server = NULL;
-  char *message = NULL;
-  int rc = table_server(table, &server, &message);
-  sqlite3_free(message);
-  if (rc != SQLITE_OK) return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-  return session_join(server, &table->session);
+int session_sync(Session *session, char **message) { return session_commit(session, message); }
+
+void session_leave(Session *session) {
+  Server *server = session->server;
+  if (--session->members > 0) return;
+  session_give_back(session);
+  server->session = NULL;
+  sqlite3_free(session->levels);
+  sqlite3_free(session->failed);
+  sqlite3_free(session);
+  server_unlink(server);
 }
 
-int transaction_sync(sqlite3_vtab *vtab) {
-  Table *table = (Table *)vtab;
-  char *message = NULL;
-  if (table->session == NULL) return SQLITE_OK;
-  int rc = session_commit(table->session, &message);
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
-}
-
-int transaction_commit(sqlite3_vtab *vtab) {
-  Table *table = (Table *)vtab;
-  if (table->session) session_leave(table->session);
-  table->session = NULL;
-  return SQLITE_OK;
-}
-
-int transaction_rollback(sqlite3_vtab *vtab) {
-  Table *table = (Table *)vtab;
-  if (table->session && !table->session->ended) {
-    table->session->ended = 1;
-    session_end(table->session);
+void session_rollback(Session *session) {
+  if (!session->ended) {
+    session->ended = 1;
+    session_end(session);
   }
-  return transaction_commit(vtab);
+  session_leave(session);
 }
 
 /* Where the statement that inserts ends, or another begins within it. SQLite drops the message of this error. */
-static int session_flush(sqlite3_vtab *vtab, Session *session) {
-  char *message = NULL;
-  int rc = batch_end(session->server, &message);
-  if (rc == SQLITE_OK) return rc;
-  if (message) edb_log(session->server->edb, session->server->name, message, strlen(message));
-  return vtab_fail(vtab, rc, message);
+static int session_flush(Session *session, char **message) {
+  int rc = batch_end(session->server, message);
+  if (rc != SQLITE_OK && *message) {
+    edb_log(session->server->edb, session->server->name, *message, strlen(*message));
+  }
+  return rc;
 }
 
-/* Each table of the session tells of each level: all but the first say nothing new. One that joins late tells of the
-** highest level alone, and nothing was written since those below it began. */
-int transaction_savepoint(sqlite3_vtab *vtab, int number) {
-  Session *session = ((Table *)vtab)->session;
-  if (session == NULL) return SQLITE_OK;
-  int rc = session_flush(vtab, session);
+int session_savepoint(Session *session, int number, char **message) {
+  int rc = session_flush(session, message);
   if (rc != SQLITE_OK) return rc;
   int next = session->count ? session->levels[session->count - 1].number + 1 : 0;
   if (next > number) return SQLITE_OK;
@@ -360,25 +331,19 @@ static int has_name(const Session *session, int name) {
   return 0;
 }
 
-int transaction_release(sqlite3_vtab *vtab, int number) {
-  Session *session = ((Table *)vtab)->session;
-  char *message = NULL;
-  if (session == NULL) return SQLITE_OK;
-  int rc = session_flush(vtab, session);
+int session_release(Session *session, int number, char **message) {
+  int rc = session_flush(session, message);
   if (rc != SQLITE_OK) return rc;
   int name = drop_levels(session, number);
   if (name < 0 || has_name(session, name) || session->ended || session->failed) return SQLITE_OK;
   link_free_for_command(session->link);
   session->guard = 0; /* it stood above */
   session->fresh = session->undo = 0;
-  rc = session_control(session, session->dialect->release, name, &message);
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
+  return session_control(session, session->dialect->release, name, message);
 }
 
-int transaction_rollback_to(sqlite3_vtab *vtab, int number) {
-  Session *session = ((Table *)vtab)->session;
-  char *message = NULL;
-  if (session == NULL || session->ended) return SQLITE_OK;
+int session_rollback_to(Session *session, int number, char **message) {
+  if (session->ended) return SQLITE_OK;
   batch_abort(session->server);
   if (number < 0) { /* to the SAVEPOINT that began the transaction, which goes on */
     session_restart(session);
@@ -388,16 +353,20 @@ int transaction_rollback_to(sqlite3_vtab *vtab, int number) {
   while (first < session->count && session->levels[first].number < number) first++;
   if (first == session->count) return SQLITE_OK;
   int name = session->levels[first].name;
+  /* Nothing was written since it began, or it was rolled back to by another table's call. */
   int there = session->fresh && !session->guard && !session->failed && session_top(session) == name;
   session->count = first + 1;
-  /* Nothing was written since it began, or it was rolled back to by another table's call. */
   if (name < 0 || there) return SQLITE_OK;
   link_free_for_command(session->link);
+  if (session->dialect->rollback_to == NULL) {
+    session_fail(session, "the server has no savepoints, so that a part of it cannot be undone");
+    return session_refuse(session, message);
+  }
   sqlite3_free(session->failed);
   session->failed = NULL;
   session->guard = 0;
-  int rc = session_control(session, session->dialect->rollback_to, name, &message);
+  int rc = session_control(session, session->dialect->rollback_to, name, message);
   session->fresh = rc == SQLITE_OK;
   session->undo = 0;
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
+  return rc;
 }

@@ -377,6 +377,7 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
   int rc = assign_insert(w, argv, columns);
   if (rc != SQLITE_OK) return rc;
   int generated = key_is_generated(w, columns);
+  int tells = dialect->returning || dialect->output || dialect->last_identity;
   if (generated) replaces = replaces && dialect->replace;
   returned_begin(returned, w->table);
   if (replaces && !dialect->replace && !dialect->upsert) {
@@ -384,14 +385,14 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
     sql_restart(w);
   }
   int taken = 0;
-  if (rc == SQLITE_OK) {
+  if (rc == SQLITE_OK && affected == 0) {
     rc = batch_insert(w->table, columns, w->on_conflict, generated, &taken, &w->message);
   }
   if (rc == SQLITE_OK && taken && generated) {
     returned_clear(returned); /* nobody knows */
   } else if (rc == SQLITE_OK && !taken && affected == 0) {
     rc = append_insert(w, columns, replaces, generated);
-    if (rc == SQLITE_OK && generated) {
+    if (rc == SQLITE_OK && generated && tells) {
       rc = insert_returning(w, returned);
     } else if (rc == SQLITE_OK) {
       rc = write_run(w, NULL, &affected);
@@ -455,9 +456,9 @@ int write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int
   Server *server;
   Write w = {.table = table, .d = &table->definition, .session = table->session};
   int rc = table_server(table, &server, &w.message);
-  if (rc == SQLITE_OK && w.session == NULL)
-    rc = SQLITE_MISUSE; /* its server has come up since xBegin */
-  if (rc == SQLITE_MISUSE) {
+  /* A table that was created in this transaction gets no xBegin. */
+  if (rc == SQLITE_OK && w.session == NULL) rc = session_enter(server, &w.session, &w.message);
+  if (rc == SQLITE_OK && w.session == NULL) {
     rc = refuse(
         &w, sqlite3_mprintf("edb: %s: its server was defined while the statement ran: try again",
                             table->name));

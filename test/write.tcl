@@ -204,3 +204,124 @@ proc write::reading_cases {} {
     } {1 600}
   }
 }
+
+# edb_exec and edb_query ---------------------------------------------------------------------------------------
+
+proc write::mark {n} { expr {$::kind eq "postgresql" ? "\$$n" : "?"} }
+
+proc write::exec_cases {} {
+  table ex {id int PRIMARY KEY, v int}
+  set insert "INSERT INTO ex(id, v) VALUES ([mark 1], [mark 2])"
+  do_execsql_test exec.auto { SELECT edb_exec('s', $insert, 1, 10); SELECT * FROM ex } {1 1 10}
+  do_test exec.auto.there { there ex } {1 10}
+  # As the first writer of the transaction, and as a later one.
+  do_execsql_test exec.begin { BEGIN; SELECT edb_exec('s', $insert, 2, 20); SELECT * FROM ex ORDER BY id; INSERT INTO ex VALUES (3, 30); SELECT edb_exec('s', 'DELETE FROM ex WHERE id = 1');
+    SELECT * FROM ex ORDER BY id; ROLLBACK; SELECT * FROM ex } {1 1 10 2 20 1 2 20 3 30 1 10}
+  do_execsql_test exec.commit { BEGIN; SELECT edb_exec('s', $insert, 2, 20); SAVEPOINT a; SELECT edb_exec('s', $insert, 3, 30); SELECT count(*) FROM ex; ROLLBACK TO a; SELECT count(*) FROM ex;
+    RELEASE a; SELECT edb_exec('s', $insert, 4, 40); COMMIT; SELECT id FROM ex ORDER BY id } {1 1 3 2 1 1 2 4}
+  do_execsql_test exec.late { BEGIN; SAVEPOINT a; SAVEPOINT b; SELECT edb_exec('s', 'DELETE FROM ex WHERE id = 2'); ROLLBACK TO a; SELECT count(*) FROM ex; SELECT edb_exec('s', 'DELETE FROM ex WHERE id = 2'); COMMIT; SELECT count(*) FROM ex } {1 3 1 2}
+  do_test exec.error {
+    execsql { BEGIN; SELECT edb_exec('s', 'DELETE FROM ex WHERE id = 4') }
+    set failed [catch { execsql { SELECT edb_exec('s', 'DELETE FROM nosuch_table') } }]
+    lappend failed [catch { execsql { SELECT edb_exec('s', 'ROLLBACK') } } message] [string match "*transaction does not last*" $message]
+    execsql { INSERT INTO ex VALUES (5, 50); COMMIT }
+    list $failed [there ex]
+  } {{1 1 1} {1 10 5 50}}
+  if {$::kind in {postgresql sqlite}} {
+    set returning "INSERT INTO ex(id, v) VALUES ([mark 1], 7) RETURNING id, v"
+    do_execsql_test exec.query { BEGIN; SELECT c1, c2 FROM edb_query('s', $returning, 8); SELECT count(*) FROM ex; ROLLBACK; SELECT count(*) FROM ex;
+      SELECT "row" FROM edb_query('s', $returning, 9); SELECT count(*) FROM ex } {8 7 3 2 {{"id":9,"v":7}} 3}
+  }
+  do_catchsql_test exec.own { INSERT INTO edb_transaction VALUES (1) } {1 {edb_transaction is edb's own}}
+  # In a transaction that only reads nothing is begun there: the pool's links serve.
+  do_execsql_test exec.reading { BEGIN; SELECT c1 FROM edb_query('s', 'SELECT count(*) FROM ex') WHERE c1 > 100; SELECT connections FROM edb_servers WHERE name = 's' AND connections > 3; COMMIT }
+}
+
+# Keys that the server makes, defaults -------------------------------------------------------------------------
+
+proc write::generated_cases {} {
+  table gen "id $write::identity($::kind), v varchar(20) DEFAULT 'dflt', n int"
+  do_execsql_test gen.1 { INSERT INTO gen(n) VALUES (1), (2); SELECT last_insert_rowid() = max(id) FROM gen; SELECT edb_last_returning() ->> '$.id' = max(id), count(*), min(v), max(n) FROM gen } {1 1 2 dflt 2}
+  do_test gen.rowid { execsql { INSERT INTO gen(n) VALUES (3) }; expr {[db last_insert_rowid] == [execsql { SELECT id FROM gen WHERE n = 3 }]} } 1
+  do_execsql_test gen.given [expr {$::kind eq "sqlserver" ? {INSERT INTO gen(n) SELECT 1 WHERE 0; SELECT 77, '{"id":77}'} : {INSERT INTO gen(id, n) VALUES (77, 7); SELECT last_insert_rowid(), edb_last_returning()}}] {77 {{"id":77}}}
+  do_execsql_test gen.empty { INSERT INTO gen DEFAULT VALUES; SELECT v, n FROM gen WHERE id = last_insert_rowid() } {dflt NULL}
+  do_execsql_test gen.update { UPDATE gen SET v = NULL WHERE n = 1; SELECT v FROM gen WHERE n = 1 } NULL
+  execsql "CREATE VIRTUAL TABLE gen_null USING edb(s, 'gen', nulls=send)"
+  if {$::kind ne "sqlserver"} {
+    do_execsql_test gen.null { INSERT INTO gen_null(id, n) VALUES (500, 9); SELECT v FROM gen_null WHERE id = 500 } NULL
+  }
+  set computed [dict get {postgresql {int GENERATED ALWAYS AS (a * 2) STORED} mysql {int AS (a * 2) STORED} sqlserver {AS (a * 2)} sqlite {int AS (a * 2)}} $::kind]
+  if {[catch { table comp "id int PRIMARY KEY, a int, d $computed" } message]} { skip gen.computed $message; return }
+  do_execsql_test gen.computed { INSERT INTO comp(id, a) VALUES (1, 4), (2, NULL); UPDATE comp SET a = 5 WHERE id = 2; SELECT * FROM comp ORDER BY id } {1 4 8 2 5 10}
+  do_catchsql_test gen.computed.insert { INSERT INTO comp VALUES (3, 4, 8) } {1 {edb: comp: column d is computed by the server: leave it out}}
+  do_catchsql_test gen.computed.update { UPDATE comp SET d = 1 } {1 {edb: comp: column d is computed by the server: leave it out}}
+}
+
+# Values that a column does not take ----------------------------------------------------------------------------
+
+proc write::refused_cases {} {
+  if {$::kind eq "sqlite"} return
+  set double [dict get {postgresql {double precision} mysql double sqlserver float} $::kind]
+  table val "id int PRIMARY KEY, s smallint, b bigint, f $double, d decimal(10,2), t varchar(10), day date, bin $write::blob($::kind), u $write::uuid($::kind)"
+  execsql { INSERT INTO val(id, s) VALUES (1, 1) }
+  foreach {column value} {
+    s 40000 s -40000 s 1.5 s 'x' s x'00' id 3000000000 b '9223372036854775808' b 1e19 b 'one' b 2.5 f 'abc' f x'01' d 'abc' d x'01' t x'41'
+    t {CAST(x'ff41' AS TEXT)} day 5 day 2.5 day x'01' bin 'text' bin 5 u 'not-a-uuid' u '11111111-2222-3333-4444-55555555555' u 12
+  } {
+    # Nothing was sent: the transaction is as it was, also where an error would have doomed it.
+    do_test val.refused.$column.$value {
+      set log [execsql { SELECT edb_config('log', 1); SELECT max(id) FROM edb_log }]
+      set failed [catch { execsql "INSERT INTO val(id, $column) VALUES (2, $value)" } message]
+      if {$column eq "id"} { set failed [catch { execsql "UPDATE val SET id = $value" } message] }
+      list $failed [string match "edb: val: column $column (*) does not take *" $message] \
+        [execsql "SELECT count(*) FROM edb_log WHERE id > [lindex $log end] AND text LIKE 'INSERT%'; SELECT edb_config('log', 0)"]
+    } {1 1 {0 0}}
+  }
+  do_execsql_test val.taken { INSERT INTO val VALUES (' 3 ', '7', 9007199254740993, '1.5', '12.50', 5, '2024-02-29', x'00ff', '11111111-2222-3333-4444-55555555555A'), (4.0, 1, '-9223372036854775808', 7, 3, 1.5, NULL, x'', NULL);
+    SELECT id, s, b, f, d, t, day, hex(bin), lower(u) FROM val WHERE id > 2 ORDER BY id } \
+    {3 7 9007199254740993 1.5 12.5 5 2024-02-29 00FF 11111111-2222-3333-4444-55555555555a 4 1 -9223372036854775808 7.0 3 1.5 NULL {} NULL}
+  # What only the server knows is its to refuse, and undoes the statement alone.
+  do_test val.server {
+    execsql { BEGIN; UPDATE val SET s = 2 WHERE id = 1 }
+    set failed [catch { execsql { UPDATE val SET t = 'longer than ten characters' } }]
+    execsql { UPDATE val SET t = 'short' WHERE id = 1; COMMIT }
+    list $failed [execsql { SELECT s, t FROM val WHERE id = 1 }]
+  } {1 {2 short}}
+}
+
+# Others at the same time -----------------------------------------------------------------------------------------
+
+proc write::concurrent_cases {} {
+  table cc {id int PRIMARY KEY, v int}
+  execsql { INSERT INTO cc VALUES (1, 1), (2, 2), (3, 3) }
+  # A row that was deleted, or got another key, between its reading and its writing.
+  do_test cc.gone {
+    set messages {}
+    foreach sql { {UPDATE cc SET v = spoil(id)} {DELETE FROM cc WHERE spoil(id) > 0} } {
+      execsql { DELETE FROM cc; INSERT INTO cc VALUES (1, 1), (2, 2), (3, 3) }
+      db function spoil { apply {{id} { if {$id == 2 && $::spoiled == 0} { set ::spoiled 1; on_server { DELETE FROM cc WHERE id = 3 } }; return $id }} }
+      set ::spoiled 0
+      lappend messages [catch { execsql $sql } message] [expr {[regexp {the row 3 was not (updated|deleted)} $message] ? 1 : $message}] [execsql { SELECT * FROM cc ORDER BY id }]
+    }
+    set messages
+  } {1 1 {1 1 2 2} 1 1 {1 1 2 2}}
+  if {$::kind eq "sqlite"} return
+  # key= that names several rows.
+  on_server "CREATE TABLE many (k int, v int)"
+  execsql "CREATE VIRTUAL TABLE many USING edb(s, 'many', key=k); INSERT INTO many VALUES (1, 1), (1, 2), (2, 3)"
+  foreach {phase begin end} {auto {} {} begin {BEGIN; UPDATE many SET v = 30 WHERE k = 2} {COMMIT; BEGIN; UPDATE many SET v = 3 WHERE k = 2; COMMIT}} {
+    do_test cc.many.$phase {
+      execsql $begin
+      set failed [catch { execsql { UPDATE many SET v = 9 WHERE v = 1 } } message]
+      lappend failed [string match "edb: many: 2 rows were updated for the row 1*" $message] [execsql { SELECT v FROM many WHERE k = 1 ORDER BY v }]
+      execsql $end
+      lappend failed {*}[there many v]
+    } {1 1 {1 2} 1 2 3}
+  }
+  on_server "CREATE TABLE keyless (a int)"
+  execsql "CREATE VIRTUAL TABLE keyless USING edb(s, 'keyless')"
+  do_execsql_test cc.keyless { INSERT INTO keyless VALUES (1), (2); SELECT count(*) FROM keyless } 2
+  foreach sql {{UPDATE keyless SET a = 3} {DELETE FROM keyless}} {
+    do_catchsql_test cc.keyless.$sql $sql {/1 .edb: keyless has no key, so .*/}
+  }
+}
