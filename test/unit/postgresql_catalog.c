@@ -96,20 +96,20 @@ static void test_catalog(void) {
   CHECK_STR(listed(&c, catalog->relation, NULL, "Plain"), "");
   CHECK_STR(listed(&c, catalog->relation, "public", "plain"), "");
   CHECK_STR(listed(&c, catalog->columns, NULL, "plain"),
-            "'a'|'int4'|'integer'|false|1|false; "
-            "'b \"q'|'varchar'|'character varying(10)'|false|0|true; "
-            "'c'|'numeric'|'numeric(10,2)'|true|0|false; 'd'|'int2'|'smaller'|true|0|true; "
-            "'e'|'array'|'integer[]'|true|0|false; 'f'|'composite'|'pair'|true|0|false; "
-            "'g'|'int4'|'integer'|false|0|true; 'h'|'interval'|'interval'|true|0|false; "
-            "'i'|'bpchar'|'character(3)'|true|0|false");
+            "'a'|'int4'|'integer'|false|1|0; "
+            "'b \"q'|'varchar'|'character varying(10)'|false|0|1; "
+            "'c'|'numeric'|'numeric(10,2)'|true|0|0; 'd'|'int2'|'smaller'|true|0|1; "
+            "'e'|'array'|'integer[]'|true|0|0; 'f'|'composite'|'pair'|true|0|0; "
+            "'g'|'int4'|'integer'|false|0|1; 'h'|'interval'|'interval'|true|0|0; "
+            "'i'|'bpchar'|'character(3)'|true|0|0");
   CHECK_STR(listed(&c, catalog->columns, NULL, "two"),
-            "'x'|'int4'|'integer'|false|2|false; 'y'|'int4'|'integer'|true|0|false; "
-            "'z'|'int4'|'integer'|false|1|false");
+            "'x'|'int4'|'integer'|false|2|0; 'y'|'int4'|'integer'|true|0|0; "
+            "'z'|'int4'|'integer'|false|1|0");
   CHECK_STR(listed(&c, catalog->columns, NULL, "keys"),
-            "'a'|'int4'|'integer'|false|2|false; 'b'|'int4'|'integer'|false|1|false; "
-            "'c'|'int4'|'integer'|true|0|false; 'd'|'int4'|'integer'|false|0|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parent"), "'a'|'int4'|'integer'|false|0|false");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parted"), "'a'|'int4'|'integer'|false|1|false");
+            "'a'|'int4'|'integer'|false|2|0; 'b'|'int4'|'integer'|false|1|0; "
+            "'c'|'int4'|'integer'|true|0|0; 'd'|'int4'|'integer'|false|0|0");
+  CHECK_STR(listed(&c, catalog->columns, NULL, "parent"), "'a'|'int4'|'integer'|false|0|0");
+  CHECK_STR(listed(&c, catalog->columns, NULL, "parted"), "'a'|'int4'|'integer'|false|1|0");
   CHECK_STR(listed(&c, catalog->columns, NULL, "nothing"), "");
   CHECK_STR(listed(&c, catalog->columns, "no such", "plain"), "");
   /* Every comparison that the dialect offers is SQL. */

@@ -634,7 +634,7 @@ static void test_catalog(void) {
   catalog(&c, k->columns, "nullable", "a|TEXT|TEXT|1|0|0 b|||1|0|0 ");
   catalog(&c, k->columns, "pair", "x|INT|INT|0|2|0 y|TEXT|TEXT|0|1|0 z|||1|0|0 ");
   catalog(&c, k->columns, "worowid", "a|TEXT|TEXT|0|1|0 b|||1|0|0 ");
-  catalog(&c, k->columns, "odd \"name", "a|b|INTEGER|INTEGER|1|0|0 g|||1|0|1 h|||1|0|1 ");
+  catalog(&c, k->columns, "odd \"name", "a|b|INTEGER|INTEGER|1|0|0 g|||1|0|2 h|||1|0|2 ");
   catalog(&c, k->columns, "v", "id|INTEGER|INTEGER|1|0|0 name|TEXT|TEXT|1|0|0 ");
   catalog(&c, k->columns, "nothing", "");
   {
