@@ -246,6 +246,9 @@ typedef struct od_quirk {
   unsigned char trusted;  /* lengths that it gives for bounded text hold: no value is longer */
   unsigned char
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
+  unsigned char once;       /* a bound value cannot be read again */
+  unsigned char close_ends; /* closing ends what runs: it is not cancelled before */
+  const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
 
 const od_quirk *od_quirk_of(const char *driver);

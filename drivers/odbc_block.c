@@ -65,7 +65,7 @@ static size_t first_width(const od_connection *c, const od_cell *cell) {
   /* UTF-16 has two units for some characters. */
   if (cell->codec == OD_TEXT && is_bounded(c, cell)) units *= 2;
   /* Numbers and moments have signs, points and zones that their sizes leave out. */
-  if (cell->codec != OD_TEXT && cell->codec != OD_BYTES && units < 48) units = 48;
+  if (cell->codec != OD_TEXT && cell->codec != OD_BYTES) units = units < 44 ? 48 : units + 4;
   return (units + SPARE_UNITS) * unit_size(cell);
 }
 
@@ -192,20 +192,16 @@ static size_t rows_fetched(const od_statement *s) {
   return n > 0 ? n : s->capacity == 1;
 }
 
-/* Errors of rows are kept until those before them are lent. Where no row has a status, one may be any row's. */
+/* Errors of rows are kept until those before them are lent. One that no row's status tells of is behind the block's
+** rows (FreeTDS ends with it, and then has no more), or, where no row has a status, of any of them. */
 static void find_trouble(od_statement *s) {
   od_connection *c = s->connection;
   od_rows *r = &c->rows;
   size_t row = 0;
   while (row < r->have && s->status[row] != SQL_ROW_ERROR) row++;
-  if (row == r->have) {
-    if (s->status[0] != NO_STATUS) return;
-    od_diagnose(c, SQL_HANDLE_STMT, s->stmt, SIZE_MAX, &r->trouble);
-    if (strncmp(r->trouble.sqlstate, "01", 2) != 0 && r->trouble.sqlstate[0]) r->trouble_at = 0;
-    return;
-  }
-  od_diagnose(c, SQL_HANDLE_STMT, s->stmt, row, &r->trouble);
-  r->trouble_at = row;
+  od_diagnose(c, SQL_HANDLE_STMT, s->stmt, row < r->have ? row : SIZE_MAX, &r->trouble);
+  const int warning = strncmp(r->trouble.sqlstate, "01", 2) == 0 || !r->trouble.sqlstate[0];
+  if (row < r->have || !warning) r->trouble_at = s->status[0] == NO_STATUS ? 0 : row;
 }
 
 int od_block_fetch(od_statement *s) {

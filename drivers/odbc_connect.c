@@ -59,8 +59,9 @@ static void add_missing(edb_buffer *out, const char *words) {
   }
 }
 
-/* The string that the driver manager gets, with words of the driver's quirk behind it. */
-static void make_string(const edb_option *options, size_t n, const char *words, edb_buffer *out) {
+/* The string that the driver manager gets, with words of the driver's quirk, once that is known. */
+static void make_string(const edb_option *options, size_t n, const od_quirk *quirk, int streaming,
+                        edb_buffer *out) {
   const char *given = edb_option_get(options, n, "connection");
   const char *user = edb_option_get(options, n, "user");
   const char *password = edb_option_get(options, n, "password");
@@ -69,6 +70,7 @@ static void make_string(const edb_option *options, size_t n, const char *words, 
   edb_buffer_text(out, "");
   while (edb_word_next(&from, &word) > 0) {
     if (user && edb_word_is(&word, "UID")) continue;
+    if (quirk && quirk->charset && edb_word_is(&word, "CHARSET")) continue;
     if (password && (edb_word_is(&word, "PWD") || edb_word_is(&word, "Password"))) continue;
     edb_buffer_add(out, word.name, word.name_n);
     edb_buffer_text(out, "=");
@@ -77,7 +79,8 @@ static void make_string(const edb_option *options, size_t n, const char *words, 
   }
   if (user) edb_word_add(out, "UID", user);
   if (password) edb_word_add(out, "PWD", password);
-  if (words) add_missing(out, words);
+  if (quirk && quirk->charset) edb_word_add(out, "CHARSET", quirk->charset);
+  if (quirk && quirk->words && streaming) add_missing(out, quirk->words);
 }
 
 /* Keeps the secrets of the string, which drivers like to repeat. */
@@ -146,6 +149,7 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
   }
   od_info_text(c, SQL_SEARCH_PATTERN_ESCAPE, c->escape, sizeof c->escape);
   c->getdata = od_info_number(c, SQL_GETDATA_EXTENSIONS);
+  if (c->quirk->once) c->getdata &= ~(unsigned)(SQL_GD_BOUND | SQL_GD_BLOCK);
   if (od_ok(od.GetFunctions(c->dbc, SQL_API_SQLDESCRIBEPARAM, &supported))) {
     c->describes = supported != 0;
   }
@@ -177,12 +181,12 @@ static int option_number(const edb_option *options, size_t n, const char *name, 
 }
 
 static int connect_driver(od_connection *c, const edb_option *options, size_t n,
-                          const char *words) {
+                          const od_quirk *quirk) {
   edb_buffer string = {c->host, NULL, 0, 0, 0}, wide = {c->host, NULL, 0, 0, 0};
   int seconds = option_number(options, n, "connect_timeout", 0);
   int rc = EDB_OK;
   if (seconds == 0 && c->host->timeout_ms > 0) seconds = (c->host->timeout_ms + 999) / 1000;
-  make_string(options, n, words, &string);
+  make_string(options, n, quirk, c->streaming, &string);
   const SQLINTEGER units = string.nomem ? -1 : od_wide_make(&wide, string.p, string.n);
   if (units < 0 || units > INT16_MAX) {
     rc = units < 0 ? od_nomem(c)
@@ -232,12 +236,13 @@ static int connect_twice(od_connection *c, const edb_option *options, size_t n) 
   c->connected = 1;
   od_info_text(c, SQL_DRIVER_NAME, driver, sizeof driver);
   c->quirk = od_quirk_of(driver);
-  if (!c->streaming || !c->quirk->words || has_words(given ? given : "", c->quirk->words))
-    return rc;
+  const int words =
+      c->streaming && c->quirk->words && !has_words(given ? given : "", c->quirk->words);
+  if (!words && !c->quirk->charset) return rc;
   const od_job job = {call_disconnect, c->dbc, NULL, 0, 0};
   od_call(c, NULL, &job);
   c->connected = 0;
-  rc = connect_driver(c, options, n, c->quirk->words);
+  rc = connect_driver(c, options, n, c->quirk);
   if (rc == EDB_OK) c->connected = 1;
   return rc;
 }

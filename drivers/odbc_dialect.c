@@ -33,7 +33,14 @@ static const edb_type *postgresql_type(const char *name) {
   };
   return type_in(own, sizeof own / sizeof own[0], edb_postgresql_driver.dialect->type(name));
 }
-static const edb_type *mysql_type(const char *name) { return edb_mysql_driver.dialect->type(name); }
+/* MariaDB's driver has words of its own for some. */
+static const edb_type *mysql_type(const char *name) {
+  static const char *const others[][2] = {{"integer", "int"}, {"integer unsigned", "int unsigned"}};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    if (strcmp(name, others[i][0]) == 0) name = others[i][1];
+  }
+  return edb_mysql_driver.dialect->type(name);
+}
 static const edb_type *sqlserver_type(const char *name) {
   return edb_sqlserver_driver.dialect->type(name);
 }

@@ -59,7 +59,7 @@ static void lend_fixed(od_statement *s, size_t i, const char *p) {
   edb_value *v = &s->values[i];
   SQL_DATE_STRUCT date;
   SQL_TIMESTAMP_STRUCT stamp;
-  float f;
+  double f;
   switch (cell->codec) {
   case OD_INT:
     v->kind = EDB_I64;
@@ -80,7 +80,7 @@ static void lend_fixed(od_statement *s, size_t i, const char *p) {
   case OD_FLOAT:
     memcpy(&f, p, sizeof f);
     v->kind = EDB_F64;
-    v->as.f64 = (double)f;
+    v->as.f64 = (double)(float)f; /* as a double: MariaDB's driver puts floats 8 bytes apart */
     break;
   case OD_DATE:
     memcpy(&date, p, sizeof date);
@@ -175,6 +175,7 @@ int od_next(od_statement *s) {
   do {
     if (s->capacity == 0 && (rc = od_block_start(s)) != EDB_OK) return rc;
     if (r->at >= r->have) {
+      if (r->have > 0 && r->trouble_at == r->have) break;
       rc = od_block_fetch(s);
       if (rc != EDB_ROW) return rc;
     }

@@ -273,7 +273,7 @@ int od_statement_finish(od_statement *s, int stop) {
   if (!s->cursor) return EDB_OK;
   s->cursor = 0;
   if (stop) {
-    od.Cancel(s->stmt);
+    if (!c->quirk->close_ends) od.Cancel(s->stmt);
   } else {
     /* What a later statement of several did is known when its result is reached. */
     SQLRETURN more = SQL_SUCCESS;
@@ -282,6 +282,5 @@ int od_statement_finish(od_statement *s, int stop) {
     if (od_ok(more)) rc = od_endless(s);
   }
   od.FreeStmt(s->stmt, SQL_CLOSE);
-  (void)c;
   return rc;
 }

@@ -162,7 +162,7 @@ static const struct {
     [OD_INT] = {SQL_C_SBIGINT, sizeof(int64_t)},
     [OD_UINT] = {SQL_C_UBIGINT, sizeof(uint64_t)},
     [OD_BOOL] = {SQL_C_BIT, 1},
-    [OD_FLOAT] = {SQL_C_FLOAT, sizeof(float)},
+    [OD_FLOAT] = {SQL_C_DOUBLE, sizeof(double)},
     [OD_DOUBLE] = {SQL_C_DOUBLE, sizeof(double)},
     [OD_DATE] = {SQL_C_TYPE_DATE, sizeof(SQL_DATE_STRUCT)},
     [OD_DATETIME] = {SQL_C_TYPE_TIMESTAMP, sizeof(SQL_TIMESTAMP_STRUCT)},

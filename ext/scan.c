@@ -112,13 +112,28 @@ static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never)
   return rc == SQLITE_OK ? rc : vtab_fail(&table->base, rc, message);
 }
 
+/* A count as a driver gives it: a number, or its digits, as drivers that call it a decimal do. -1: it is none. */
+static sqlite3_int64 count_of(const edb_value *v) {
+  sqlite3_int64 n = 0;
+  if (v->kind == EDB_I64) return v->as.i64;
+  if (v->kind != EDB_TEXT || v->as.text.n == 0 || v->as.text.n > 18) return -1;
+  for (size_t i = 0; i < v->as.text.n; i++) {
+    if (v->as.text.p[i] < '0' || v->as.text.p[i] > '9') return -1;
+    n = n * 10 + (v->as.text.p[i] - '0');
+  }
+  return n;
+}
+
 /* The count has come as the only row: its rows can be given without the server. */
 static int scan_count(Scan *scan) {
   int rc = scan_fetch(scan);
   if (rc != SQLITE_OK) return rc;
-  scan->left =
-      scan->stream.row && scan->stream.row[0].kind == EDB_I64 ? scan->stream.row[0].as.i64 : 0;
+  scan->left = scan->stream.row ? count_of(&scan->stream.row[0]) : -1;
   scan_end(scan);
+  if (scan->left < 0) {
+    return vtab_fail(scan->base.pVtab, SQLITE_ERROR,
+                     sqlite3_mprintf("edb: %s: the server counts no rows", scan_table(scan)->name));
+  }
   scan->counting = 1;
   scan->passed = 0;
   scan->eof = scan->left <= 0;
