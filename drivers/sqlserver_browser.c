@@ -31,8 +31,10 @@ int ms_browse(ms_link *l, const ms_target *target, unsigned *port, edb_error *er
   int rc = edb_net_ask(target->host, target->browser_port, request, n + 2, answer, sizeof answer,
                        &got, l->end, ms_link_asks, l, error);
   if (rc == EDB_CLOSED) {
-    edb_fail_hint(error,
-                  "the instance's port can be given instead; or is its browser service running?");
+    edb_fail_hint(
+        error,
+        "is there an instance %s, and does the browser service run? its port can be given instead",
+        target->instance);
   }
   if (rc != EDB_OK) return rc;
   *port = got > HEAD && answer[0] == SVR_RESP ? port_of(answer + HEAD, got - HEAD) : 0;
