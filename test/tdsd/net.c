@@ -143,7 +143,7 @@ void net_send(Conn *c, const void *p, size_t n) {
 
 /* Reading ----------------------------------------------------------------------------------------*/
 
-/* The record rule: no TLS record holds bytes of more than one packet. */
+/* The record rule: no TLS record holds bytes of more than one packet, and no packet those of two records. */
 static void follow_packets(Conn *c, const uint8_t *p, size_t n) {
   for (size_t i = 0; i < n;) {
     if (c->packet_left > 0) {
@@ -164,6 +164,10 @@ static void follow_packets(Conn *c, const uint8_t *p, size_t n) {
                 "a TLS record of %zu bytes goes on for %zu bytes after the end of a packet", n,
                 n - i);
     }
+  }
+  if (c->packet_left > 0 || c->header_n > 0) {
+    c->spanning++;
+    violation(c, true, "a TLS record of %zu bytes ends inside a packet", n);
   }
 }
 
