@@ -3,7 +3,7 @@
 #   tclsh test/run.tcl ?-interop?      by make, which sets EDB_SO and EDB_BUILD_DIR
 #
 # SUITE=NAME runs one suite or unit test, JOBS=n as many at a time (2), SUITE_TIMEOUT=s stops one
-# that hangs (300), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
+# that hangs (300; what other people wrote may have to be built, 900), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
 #   # servers: postgresql|mysql     one run for each server of either kind
 #   # data: cities                  files that test/data.tcl fetches beforehand
@@ -289,7 +289,7 @@ proc settle {} {
 }
 
 proc main {} {
-  set ::limit [setting SUITE_TIMEOUT [expr {[string match */asan $::build] ? 900 : 300}]]
+  set ::limit [setting SUITE_TIMEOUT [expr {[string match */asan $::build] || $::interop ? 900 : 300}]]
   set ::parallel [setting JOBS 2]
   set ::running 0
   set ::busy {}           ;# label -> {suite servers} of what runs
