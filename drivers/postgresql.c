@@ -6,7 +6,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED. The rest, in reading order: postgresql_library.c (libpq), _connect.c
 ** (options, waiting, stopping, errors), _statement.c (preparing, describing), _encode.c (parameters), _rows.c
-** (the reader), _load.c (COPY to the server), _value.c and _text.c (values), _two_phase.c (prepared transactions),
+** (the reader), _load.c (COPY to the server), _savepoint.c, _value.c and _text.c (values), _two_phase.c (prepared transactions),
 ** _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection; a buffer that grows to the largest parameters; one
@@ -24,12 +24,18 @@ static int busy(pg_connection *c) {
                   c->loading ? "load" : "reader");
 }
 
-int pg_ready(pg_connection *c) {
+/* Whether a command can start, before which nothing is sent. */
+static int ready_at_all(pg_connection *c) {
   if (c->rows.open || c->loading) return busy(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
   edb_fail(&c->error, EDB_OK, "%s", "");
   return EDB_OK;
+}
+
+int pg_ready(pg_connection *c) {
+  int rc = ready_at_all(c);
+  return rc == EDB_OK ? pg_send_deferred(c) : rc;
 }
 
 static int cancel(void *connection) {
@@ -71,7 +77,14 @@ static int run(pg_statement *s, const edb_parameter *parameters, size_t n, int64
 static int statement_execute(void *statement, const edb_parameter *parameters, size_t n,
                              int64_t *affected) {
   pg_statement *s = statement;
-  int rc = pg_ready(s->connection);
+  pg_connection *c = s->connection;
+  int rc = ready_at_all(c);
+  if (rc != EDB_OK) return rc;
+  if (c->deferred.n > 0 && s->name[0] && s->n_columns == 0 && pq.pipelineSync) {
+    rc = pg_encode(s, parameters, n);
+    return rc == EDB_OK ? pg_run_with_deferred(s, affected) : rc;
+  }
+  rc = pg_send_deferred(c);
   return rc == EDB_OK ? run(s, parameters, n, affected) : rc;
 }
 
@@ -86,7 +99,10 @@ static int execute(void *connection, const char *sql, const edb_parameter *param
                    int64_t *affected) {
   pg_connection *c = connection;
   pg_statement *s;
-  int rc = pg_ready(c);
+  int rc = ready_at_all(c);
+  *affected = 0;
+  if (rc == EDB_OK && n == 0 && pg_defer(c, sql)) return rc;
+  if (rc == EDB_OK) rc = pg_send_deferred(c);
   if (rc != EDB_OK) return rc;
   if (n == 0) {
     c->unnamed++;
@@ -149,6 +165,7 @@ int pg_end(pg_connection *c, const char *sql, const char *tag) {
   PGresult *result = NULL;
   if (c->rows.open || c->loading) return busy(c);
   c->transaction = 0;
+  pg_drop_deferred(c);
   int rc = pg_ready(c);
   if (rc != EDB_OK) return rc;
   rc = pg_run(c, sql, &result);

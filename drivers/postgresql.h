@@ -243,6 +243,7 @@ typedef struct pg_connection {
   int money_digits;
   unsigned long serial; /* of the last statement's name */
   edb_buffer closed;    /* DEALLOCATE of closed statements, not sent yet */
+  edb_buffer deferred;  /* SAVEPOINT and RELEASE, likewise, each with a semicolon */
   edb_buffer parameters;
   pg_looked_up *types;
   size_t n_types;
@@ -373,6 +374,17 @@ void pg_statement_free(pg_statement *s);
 int pg_statement_send(pg_statement *s);
 /* Takes the results of what was sent, dropping rows, and counts. */
 int pg_affected(pg_connection *c, int64_t *affected);
+
+/* ---- Savepoints (postgresql_savepoint.c) ------------------------------------------------------- */
+
+/* 1: the statement is a savepoint's and was set down, to travel with the next command. */
+int pg_defer(pg_connection *c, const char *sql);
+/* Sends what was set down; or forgets it, since the transaction ends. */
+int pg_send_deferred(pg_connection *c);
+void pg_drop_deferred(pg_connection *c);
+/* Runs a prepared statement without columns, whose parameters are encoded, behind what was set down. Needs
+** pipelines. */
+int pg_run_with_deferred(pg_statement *s, int64_t *affected);
 
 /* ---- Rows (postgresql_rows.c) ----------------------------------------------------------------- */
 

@@ -131,7 +131,7 @@ int pg_open(const edb_option *options, size_t n, const edb_host *host, void **co
   c->host = host;
   c->fetch = fetch;
   c->money_digits = -1;
-  c->closed.host = c->parameters.host = c->rows.scratch.host = host;
+  c->closed.host = c->deferred.host = c->parameters.host = c->rows.scratch.host = host;
   atomic_init(&c->cancelled, 0);
   c->pq = pq.connectStartParams(keys, values, 0);
   if (!c->pq) {
@@ -168,6 +168,7 @@ int pg_close(void *connection) {
   edb_free(host, c->types);
   edb_free(host, c->rows.scratch.p);
   edb_buffer_free(&c->closed);
+  edb_buffer_free(&c->deferred);
   edb_buffer_free(&c->parameters);
   edb_free(host, c);
   return EDB_OK;

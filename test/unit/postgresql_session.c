@@ -397,6 +397,52 @@ static const char *const setup[] = {
     "CREATE TABLE edb_written (i int)",
 };
 
+/* Savepoints, which are sent with what follows: each command finds those before it. */
+static void test_savepoints(void) {
+  edb_connection c;
+  edb_transaction t;
+  edb_statement insert;
+  int64_t n;
+  must_open(&c);
+  run(&c, "CREATE TEMP TABLE saved (id int8 PRIMARY KEY)");
+  CHECK_INT(edb_prepare(&c, "INSERT INTO saved VALUES ($1)", 0, &insert), EDB_OK);
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  for (int64_t i = 1; i <= 3; i++) {
+    edb_parameter id = integer(i);
+    run(&c, "SAVEPOINT a");
+    CHECK_INT(edb_statement_execute(&insert, &id, 1, &n), EDB_OK);
+    CHECK_INT(n, 1);
+    if (i < 3) run(&c, "RELEASE SAVEPOINT a");
+  }
+  /* The statement that fails undoes itself alone, and the savepoint before it stands. */
+  edb_parameter again = integer(2);
+  run(&c, "SAVEPOINT b");
+  CHECK_INT(edb_statement_execute(&insert, &again, 1, &n), EDB_CONSTRAINT);
+  CHECK_STR(edb_detail(&c)->sqlstate, "23505");
+  CHECK_INT(edb_transaction_execute(&t, "SAVEPOINT c", NULL, 0, NULL), EDB_FAILED);
+  CHECK_STR(edb_detail(&c)->sqlstate, "25P02");
+  CHECK_INT(edb_transaction_execute(&t, "ROLLBACK TO SAVEPOINT b", NULL, 0, NULL), EDB_OK);
+  run(&c, "RELEASE SAVEPOINT b");
+  CHECK_STR(one(&c, "SELECT count(*) FROM saved", 0, NULL, 0), "3");
+  run(&c, "ROLLBACK TO SAVEPOINT a");
+  CHECK_STR(one(&c, "SELECT count(*) FROM saved", 0, NULL, 0), "2");
+  /* A name that nobody has is told by the command behind it; and only the first two were released. */
+  run(&c, "RELEASE SAVEPOINT a");
+  run(&c, "RELEASE SAVEPOINT a");
+  again = integer(9);
+  CHECK_INT(edb_statement_execute(&insert, &again, 1, &n), EDB_FAILED);
+  CHECK_STR(edb_detail(&c)->sqlstate, "3B001");
+  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  CHECK_STR(one(&c, "SELECT count(*) FROM saved", 0, NULL, 0), "0");
+  /* The end of the transaction forgets what was not sent. */
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  run(&c, "SAVEPOINT a");
+  CHECK_INT(edb_transaction_commit(&t), EDB_OK);
+  CHECK_INT(edb_statement_execute(&insert, &again, 1, &n), EDB_OK);
+  CHECK_INT(edb_statement_close(&insert), EDB_OK);
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
 int main(void) {
   if (!have_server("postgresql_session")) return 0;
   edb_connection c;
@@ -406,6 +452,7 @@ int main(void) {
   CHECK_INT(edb_close(&c), EDB_OK);
   test_busy();
   test_transactions();
+  test_savepoints();
   test_errors();
   test_open_errors();
   for (int f = 0; f < N_FETCHES; f++) {

@@ -1,0 +1,65 @@
+/*
+** drivers/postgresql_savepoint.c: SAVEPOINT and RELEASE, which travel with the command that follows them.
+**
+** Within a transaction each of them would cost a round trip, and they come before every single write that may fail
+** by itself. They are set down instead, and sent in one pipeline with the next prepared statement, or in one simple query
+** before any other command. What would fail of them fails then: there is nothing but a lost connection, or a name that nobody
+** has. A COMMIT or a ROLLBACK ends what they are about, so they are dropped.
+*/
+#include <string.h>
+
+#include "postgresql.h"
+
+/* `SAVEPOINT name` or `RELEASE SAVEPOINT name`, of a name that needs no quotes. */
+static int is_savepoint(const char *sql) {
+  static const char *const forms[] = {"SAVEPOINT ", "RELEASE SAVEPOINT "};
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    size_t n = strlen(forms[i]);
+    if (strncmp(sql, forms[i], n) == 0) return sql[n] && !sql[n + strspn(sql + n, letters)];
+  }
+  return 0;
+}
+
+int pg_defer(pg_connection *c, const char *sql) {
+  if (!c->transaction || !is_savepoint(sql)) return 0;
+  if (pq.transactionStatus(c->pq) != PQTRANS_INTRANS) return 0; /* it fails, and must say so */
+  size_t before = c->deferred.n;
+  edb_buffer_text(&c->deferred, sql);
+  edb_buffer_text(&c->deferred, ";");
+  if (c->deferred.nomem) c->deferred.n = before;
+  return !c->deferred.nomem;
+}
+
+int pg_send_deferred(pg_connection *c) {
+  if (c->deferred.n == 0) return EDB_OK;
+  c->deferred.n = 0;
+  return pg_run(c, c->deferred.p, NULL);
+}
+
+void pg_drop_deferred(pg_connection *c) { c->deferred.n = 0; }
+
+/* Each by itself: the extended protocol takes one statement at a time. The text is cut up on the way. */
+static int send_each(pg_connection *c) {
+  for (char *sql = c->deferred.p, *end; (end = strchr(sql, ';')) != NULL; sql = end + 1) {
+    *end = 0;
+    if (!pq.sendQueryParams(c->pq, sql, 0, NULL, NULL, NULL, NULL, 0)) return 0;
+  }
+  return 1;
+}
+
+int pg_run_with_deferred(pg_statement *s, int64_t *affected) {
+  pg_connection *c = s->connection;
+  c->pipeline = (unsigned char)pq.enterPipelineMode(c->pq);
+  int sent = c->pipeline && send_each(c) &&
+             pq.sendQueryPrepared(c->pq, s->name, s->n_parameters, s->parameter_values, s->lengths,
+                                  s->formats, 1) &&
+             pq.pipelineSync(c->pq);
+  c->deferred.n = 0;
+  c->unnamed++;
+  int rc = pg_sent(c, sent);
+  if (rc == EDB_OK) rc = pg_affected(c, affected);
+  c->pipeline = 0;
+  if (!pq.exitPipelineMode(c->pq) && rc == EDB_OK) rc = pg_lost(c);
+  return rc;
+}
