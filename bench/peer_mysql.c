@@ -260,11 +260,15 @@ static void insert_rows(MYSQL *db, MYSQL_STMT *stmt, int64_t units) {
 
 static MYSQL_STMT *prepare_multirow(MYSQL *db, const char *table, int rows) {
   static char sql[256 + MULTIROW * 12];
+  MYSQL_STMT *stmt = mysql_stmt_init(db);
   int n = snprintf(sql, sizeof sql, "INSERT INTO %s (id, name, score) VALUES ", table);
   for (int i = 0; i < rows; i++) {
     n += snprintf(sql + n, sizeof sql - (size_t)n, i ? ", (?, ?, ?)" : "(?, ?, ?)");
   }
-  return prepare(db, "%s", sql);
+  if (!stmt || mysql_stmt_prepare(stmt, sql, (unsigned long)n)) {
+    fail_connection(db, "insert");
+  }
+  return stmt;
 }
 
 static void insert_multirow(MYSQL *db, const char *table, int64_t units) {

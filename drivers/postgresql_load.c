@@ -6,8 +6,8 @@
 ** are is asked by describing an INSERT that is never run, which also is how values are checked and encoded: as its
 ** parameters (postgresql_encode.c).
 **
-** COPY is no INSERT where the relation is a view or has rules, for row-level security, and for identities that are
-** GENERATED ALWAYS, which it fills: there the rows go by INSERTs (load.c).
+** COPY is no INSERT where the relation is a view or has rules, and for row-level security: there the rows go by INSERTs
+** (load.c). It would fill identities that are GENERATED ALWAYS; the INSERT that is described is refused for them.
 **
 ** While a COPY runs libpq hears of no error, so the socket is looked at before each chunk: if the server has said
 ** something, the COPY is ended to hear what. If it was a notice, another goes on where that one ended.
@@ -41,20 +41,11 @@ static int nomem(pg_connection *c) { return edb_fail(&c->error, EDB_NOMEM, "out 
 
 /* ---- Whether COPY can do it ----------------------------------------------------------------------- */
 
-/* $1: the relation. A row for each column that is an identity and always generated, or one with a NULL. */
+/* $1: the relation. */
 static const char question[] =
-    "SELECT a.attname, c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite r"
+    "SELECT c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite r"
     " WHERE r.ev_class = c.oid AND r.ev_type = '3') AND NOT pg_catalog.row_security_active(c.oid)"
-    " FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_attribute a"
-    " ON a.attrelid = c.oid AND a.attidentity = 'a' AND NOT a.attisdropped"
-    " WHERE c.oid = $1::text::pg_catalog.regclass";
-
-static int loads_column(const edb_load_spec *spec, const char *name) {
-  for (size_t i = 0; i < spec->n; i++) {
-    if (strcmp(spec->columns[i].name, name) == 0) return 1;
-  }
-  return 0;
-}
+    " FROM pg_catalog.pg_class c WHERE c.oid = $1::text::pg_catalog.regclass";
 
 static int ask(pg_connection *c, const edb_load_spec *spec, int *copies) {
   edb_buffer relation = {c->host, NULL, 0, 0, 0};
@@ -67,11 +58,7 @@ static int ask(pg_connection *c, const edb_load_spec *spec, int *copies) {
   if (rc == EDB_OK) rc = pg_finish(c, &result);
   edb_buffer_free(&relation);
   if (rc != EDB_OK) return rc;
-  *copies = result && pq.ntuples(result) > 0 && pq.nfields(result) == 2;
-  for (int i = 0; *copies && i < pq.ntuples(result); i++) {
-    const char *always = pq.getisnull(result, i, 0) ? NULL : pq.getvalue(result, i, 0);
-    if (*pq.getvalue(result, i, 1) != 't' || (always && loads_column(spec, always))) *copies = 0;
-  }
+  *copies = result && pq.ntuples(result) == 1 && *pq.getvalue(result, 0, 0) == 't';
   if (result) pq.clear(result);
   return EDB_OK;
 }

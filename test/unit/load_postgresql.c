@@ -307,6 +307,10 @@ static void test_abort(void) {
   run(&c, "TRUNCATE load");
   aim(&t, &c, "load", "id int8, name text, score float8");
   edb_value row[3] = {integer(1).value, text("x").value, real(1).value};
+  CHECK_INT(edb_load_begin(&c, &t.spec, &load), EDB_OK);
+  CHECK_INT(edb_load_row(&load, row), EDB_OK);
+  CHECK_INT(edb_load_abort(&load), EDB_OK);
+  CHECK_STR(one(&c, "SELECT count(*) FROM load", 0, NULL, 0), "0");
   must_begin(&transaction);
   within(&transaction, "INSERT INTO load VALUES (7)");
   within(&transaction, "SAVEPOINT a");
