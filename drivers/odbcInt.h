@@ -241,12 +241,14 @@ typedef struct od_quirk {
   const char
       *words; /* for the connection string, where they are not there: what keeps memory bounded */
   int stream_attribute; /* of the connection: 1 lets rows come as they are read, 0 all at once; 0: none */
-  unsigned char moments;  /* dates and times are read as text: the structures lose some of them */
+  unsigned char moments; /* dates and times are read as text: the structures lose some of them */
+  unsigned char
+      one_reread;         /* a value is read again in a block of one row alone, whatever it says */
   unsigned char no_block; /* rows come one by one whatever it says */
   unsigned char trusted;  /* lengths that it gives for bounded text hold: no value is longer */
   unsigned char
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
-  unsigned char once;       /* a bound value cannot be read again */
+  unsigned char bound_size; /* bytes are as long as they were when they were bound */
   unsigned char close_ends; /* closing ends what runs: it is not cancelled before */
   const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
@@ -291,7 +293,7 @@ typedef enum od_codec {
   OD_MOMENT, /* a date, a time or both, as text */
   OD_BOOL_TEXT,
   OD_BITS,  /* bytes of a number, the most significant first */
-  OD_QUOTED /* a literal of SQLite's SQL: its values have types of their own */
+  OD_QUOTED /* OD_SQLITE_LITERAL: the values have types of their own */
 } od_codec;
 
 /* The type that the generic tables have for one of ODBC's; never NULL. */
@@ -308,6 +310,9 @@ od_codec od_codec_of(const edb_type *type, int sql_type, int is_unsigned, int mo
 /* What drivers have no form for, or get wrong, is selected as text, and its column is called so: the rest of the name
 ** says what it is ("quoted", or a type of the dialect's). */
 #define OD_READ_AS "edb_as_"
+/* A value as od_quoted_value reads it. */
+#define OD_SQLITE_LITERAL(x)                                                                       \
+  "CASE typeof(" x ") WHEN 'blob' THEN 'B' || hex(" x ") ELSE quote(" x ") END"
 int od_c_type(od_codec codec);
 size_t od_fixed_size(od_codec codec); /* bytes of a value; 0: it has no fixed size */
 size_t od_nul_size(od_codec codec);   /* bytes of the NUL behind a text; 0: it is none */

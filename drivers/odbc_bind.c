@@ -24,7 +24,7 @@ static int bind_narrow(od_statement *s, od_place *place, const edb_value *v, od_
   edb_buffer_add(&place->bytes, v->as.text.p, v->as.text.n);
   if (place->bytes.nomem) return od_nomem(s->connection);
   bound->c_type = SQL_C_CHAR;
-  bound->sql_type = v->as.text.n > LONG_UNITS ? SQL_LONGVARCHAR : SQL_VARCHAR;
+  bound->sql_type = v->as.text.n > LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
   bound->size = v->as.text.n > 0 ? v->as.text.n : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)v->as.text.n;
@@ -53,7 +53,7 @@ static int bind_bytes(od_statement *s, od_place *place, const edb_value *v, od_b
   if (place->bytes.nomem) return od_nomem(s->connection);
   bound->c_type = SQL_C_BINARY;
   bound->sql_type = v->as.bytes.n > 2 * LONG_UNITS ? SQL_LONGVARBINARY : SQL_VARBINARY;
-  bound->size = v->as.bytes.n > 0 ? v->as.bytes.n : 1;
+  bound->size = v->as.bytes.n > 0 || s->connection->quirk->bound_size ? v->as.bytes.n : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)v->as.bytes.n;
   return EDB_OK;
@@ -137,8 +137,10 @@ static int bind_value(od_statement *s, size_t i, const edb_value *v, od_bound *b
 /* Tells the driver, unless it knows. */
 static int tell(od_statement *s, size_t i, const od_bound *bound) {
   od_place *place = &s->places[i];
+  const int exact = bound->c_type == SQL_C_BINARY && s->connection->quirk->bound_size;
   const int fits = bound->c_type == place->c_type && bound->sql_type == place->sql_type &&
-                   bound->at == place->at && bound->size <= place->column_size;
+                   bound->at == place->at &&
+                   (exact ? bound->size == place->column_size : bound->size <= place->column_size);
   if (fits) return EDB_OK;
   void *at;
   memcpy(&at, &bound->at, sizeof at);

@@ -24,7 +24,7 @@ static int rereads(const od_connection *c) { return (c->getdata & SQL_GD_BOUND) 
 
 /* Whether it can be in any row of a block. */
 static int rereads_in_block(const od_connection *c) {
-  return rereads(c) && (c->getdata & SQL_GD_BLOCK) != 0;
+  return rereads(c) && (c->getdata & SQL_GD_BLOCK) != 0 && !c->quirk->one_reread;
 }
 
 /* Whether no value of the column is longer than it says, so that it needs no second reading. */
@@ -62,8 +62,9 @@ static size_t first_width(const od_connection *c, const od_cell *cell) {
   if (fixed > 0) return fixed;
   size_t units = cell->declared;
   if (units == 0 || (units > FIRST_UNITS && !is_bounded(c, cell))) units = FIRST_UNITS;
-  /* UTF-16 has two units for some characters. */
+  /* UTF-16 has two units for some characters, UTF-8 up to four. */
   if (cell->codec == OD_TEXT && is_bounded(c, cell)) units *= 2;
+  if (cell->codec == OD_NARROW && c->quirk->utf8 && is_bounded(c, cell)) units *= 4;
   /* Numbers and moments have signs, points and zones that their sizes leave out. */
   if (cell->codec != OD_TEXT && cell->codec != OD_BYTES) units = units < 44 ? 48 : units + 4;
   return (units + SPARE_UNITS) * unit_size(cell);

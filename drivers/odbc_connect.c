@@ -149,7 +149,6 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
   }
   od_info_text(c, SQL_SEARCH_PATTERN_ESCAPE, c->escape, sizeof c->escape);
   c->getdata = od_info_number(c, SQL_GETDATA_EXTENSIONS);
-  if (c->quirk->once) c->getdata &= ~(unsigned)(SQL_GD_BOUND | SQL_GD_BLOCK);
   if (od_ok(od.GetFunctions(c->dbc, SQL_API_SQLDESCRIBEPARAM, &supported))) {
     c->describes = supported != 0;
   }

@@ -15,6 +15,11 @@ static const edb_type *type_in(const edb_type *types, size_t n, const edb_type *
   return otherwise;
 }
 
+/* Drivers have names for types that the server does not: ODBC's own. */
+static const edb_type *or_generic(const edb_type *type, const char *name) {
+  return type->name[0] ? type : od_type_called(name)->name[0] ? od_type_called(name) : type;
+}
+
 /* psqlODBC makes 9999-12-31 of infinity, and leaves BC out: so these are read as text. */
 #define MOMENT(its_name, its_declared, its_compare, before, after)                                 \
   {                                                                                                \
@@ -31,7 +36,8 @@ static const edb_type *postgresql_type(const char *name) {
       MOMENT("timestamptz", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT,
              "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'"),
   };
-  return type_in(own, sizeof own / sizeof own[0], edb_postgresql_driver.dialect->type(name));
+  return type_in(own, sizeof own / sizeof own[0],
+                 or_generic(edb_postgresql_driver.dialect->type(name), name));
 }
 /* MariaDB's driver has words of its own for some. */
 static const edb_type *mysql_type(const char *name) {
@@ -39,17 +45,18 @@ static const edb_type *mysql_type(const char *name) {
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
     if (strcmp(name, others[i][0]) == 0) name = others[i][1];
   }
-  return edb_mysql_driver.dialect->type(name);
+  return or_generic(edb_mysql_driver.dialect->type(name), name);
 }
 static const edb_type *sqlserver_type(const char *name) {
-  return edb_sqlserver_driver.dialect->type(name);
+  return or_generic(edb_sqlserver_driver.dialect->type(name), name);
 }
 /* A value has a type of its own there, which the driver turns into its column's, and reals of 15 digits: so values are
-** read as SQL writes them. */
+** read as SQL writes them. What begins as a literal of a blob the driver takes for one, and confuses two of a length:
+** so blobs are written otherwise. */
 #define QUOTED(its_name, its_kind, its_declared, its_compare)                                      \
   {                                                                                                \
     .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
-    .read = "quote(%s) AS " OD_READ_AS "quoted",                                                   \
+    .read = OD_SQLITE_LITERAL("%s") " AS " OD_READ_AS "quoted",                                    \
     .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL                    \
   }
 

@@ -13,18 +13,25 @@ static const od_quirk quirks[] = {
     /* The whole result is held by libpq unless it comes by a cursor, which costs round trips: so it is decided for
     ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. */
     {.driver = "psqlodbc", .words = "Fetch=1000;", .stream_attribute = 65539, .moments = 1},
-    /* The whole result is held unless it is said that it is read but once; then no value of a block can be read
-    ** again. A DATE that the calendar does not have is NULL in a structure. Wide text takes three times as long, and in
-    ** parts it is an error. */
+    /* The whole result is held unless it is said that it is read but once; then SQLGetData reads of the last row of a
+    ** block, whatever SQLSetPos has said. A DATE that the calendar does not have is NULL in a structure. Wide text takes
+    ** three times as long, and in parts it is an error. */
     {.driver = "maodbc",
      .words = "NO_CACHE=1;FORWARDONLY=1;",
      .charset = "utf8mb4",
      .moments = 1,
      .utf8 = 1,
-     .once = 1},
+     .trusted = 1,
+     .one_reread = 1},
     /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted. */
-    {.driver = "sqlite3odbc", .words = "StepAPI=1;", .moments = 1, .utf8 = 1, .close_ends = 1},
-    {.driver = "tdsodbc", .trusted = 1},
+    {.driver = "sqlite3odbc",
+     .words = "StepAPI=1;",
+     .moments = 1,
+     .utf8 = 1,
+     .bound_size = 1,
+     .close_ends = 1},
+    /* Wide text lacks what is beyond U+FFFF. */
+    {.driver = "tdsodbc", .words = "ClientCharset=UTF-8;", .trusted = 1, .utf8 = 1},
     {.driver = NULL},
 };
 

@@ -22,7 +22,7 @@ static const struct {
   short sql_type;
   unsigned char is_unsigned;
   edb_type type;
-} generic[] = {
+} generics[] = {
     {SQL_BIT, 0, PLAIN("bit", EDB_BOOL, EDB_DECLARED_INTEGER)},
     {SQL_TINYINT, 0, INTEGER("tinyint")},
     {SQL_SMALLINT, 0, INTEGER("smallint")},
@@ -62,20 +62,20 @@ static const struct {
 /* Intervals, and what a driver has of its own: text. */
 static const edb_type other = PLAIN("", EDB_TEXT, EDB_DECLARED_TEXT);
 
-#define N_GENERIC (sizeof generic / sizeof generic[0])
+#define N_GENERIC (sizeof generics / sizeof generics[0])
 
 const edb_type *od_type_of(int sql_type, int is_unsigned) {
   const edb_type *found = &other;
   for (size_t i = 0; i < N_GENERIC; i++) {
-    if (generic[i].sql_type != sql_type) continue;
-    if (found == &other || generic[i].is_unsigned == (is_unsigned != 0)) found = &generic[i].type;
+    if (generics[i].sql_type != sql_type) continue;
+    if (found == &other || generics[i].is_unsigned == (is_unsigned != 0)) found = &generics[i].type;
   }
   return found;
 }
 
 const edb_type *od_type_called(const char *name) {
   for (size_t i = 0; i < N_GENERIC; i++) {
-    if (strcmp(generic[i].type.name, name) == 0) return &generic[i].type;
+    if (strcmp(generics[i].type.name, name) == 0) return &generics[i].type;
   }
   return &other;
 }
@@ -108,7 +108,12 @@ const edb_type *od_column_type(const od_flavour *flavour, const char *name, int 
     const edb_type *type = flavour->dialect->type(longer);
     if (strcmp(type->name, longer) == 0) return type;
   }
-  return flavour->dialect->type(plain);
+  const edb_type *type = flavour->dialect->type(plain);
+  /* A number of an unknown name is a number all the same. */
+  const edb_type *generic = od_type_of(sql_type, is_unsigned);
+  const int number =
+      generic->kind == EDB_I64 || generic->kind == EDB_U64 || generic->kind == EDB_F64;
+  return type->name[0] || !number ? type : flavour->dialect->type(generic->name);
 }
 
 /* ---- How values are read ------------------------------------------------------------------------ */

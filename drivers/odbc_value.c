@@ -155,11 +155,11 @@ static int hex(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* X'00FF', whose bytes are written over its digits. */
+/* B00FF, whose bytes are written over its digits. */
 static int blob_literal(char *p, size_t n, edb_value *v) {
   size_t used = 0;
-  if (n < 3 || n % 2 == 0 || p[n - 1] != '\'') return 0;
-  for (size_t i = 2; i + 1 < n; i += 2) {
+  if (n % 2 == 0) return 0;
+  for (size_t i = 1; i + 1 < n; i += 2) {
     const int high = hex(p[i]), low = hex(p[i + 1]);
     if (high < 0 || low < 0) return 0;
     p[used++] = (char)(high * 16 + low);
@@ -201,7 +201,7 @@ int od_quoted_value(char *p, size_t n, edb_value *v) {
     v->kind = EDB_NULL;
     return 1;
   }
-  if (n > 1 && p[0] == 'X' && p[1] == '\'') return blob_literal(p, n, v);
+  if (n > 0 && p[0] == 'B') return blob_literal(p, n, v);
   if (n > 0 && p[0] == '\'') return text_literal(p, n, v);
   return number_literal(p, n, v);
 }

@@ -198,10 +198,10 @@ static void test_literals(void) {
       {"'it''s'", "'it's'"},
       {"''", "''"},
       {"''''", "'''"},
-      {"X''", "x0"},
-      {"X'00FF'", "x2"},
+      {"B", "x0"},
+      {"B00FF", "x2"},
   };
-  static const char *const wrong[] = {"", "'", "X'0'", "X'GG'", "abc", "1x", "'a", "--", "X'00"};
+  static const char *const wrong[] = {"", "'", "B0", "BGG", "abc", "1x", "'a", "--", "X'00'"};
   char text[64];
   edb_value v;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
