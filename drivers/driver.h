@@ -442,6 +442,11 @@ const edb_driver *edb_url_driver(const char *url, edb_error *error);
 ** (an unknown one is answered with the valid ones), doubles. */
 int edb_url_check(const char *url, const edb_option *options, size_t n, edb_error *error);
 
+/* An option of 0 or 1 that any server may have, and its driver does not see ("two_phase"), from the URL or the options;
+** 0 where neither has it. EDB_OK, or an error. */
+int edb_url_flag(const char *url, const edb_option *options, size_t n, const char *name, int *value,
+                 edb_error *error);
+
 /* Whether the URL itself holds a secret. */
 int edb_url_has_secret(const char *url);
 

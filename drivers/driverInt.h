@@ -28,6 +28,9 @@ int edb_spec_plain(const edb_transaction_spec *spec, edb_error *error);
 /* Whether that is a name for two-phase commit: EDB_OK, or EDB_INVALID_QUERY. */
 int edb_two_phase_check(const char *name, edb_error *error);
 
+/* The code of an end that has failed: EDB_BUSY would say that the transaction goes on. */
+int edb_fail_ended(edb_error *error, int code);
+
 /* After a commit that was sent and not answered: its outcome is unknown. */
 void edb_fail_unknown(edb_error *error);
 

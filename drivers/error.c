@@ -74,6 +74,12 @@ int edb_two_phase_check(const char *name, edb_error *error) {
   return edb_fail(error, EDB_INVALID_QUERY, "that is no name for a prepared transaction");
 }
 
+int edb_fail_ended(edb_error *error, int code) {
+  if (code != EDB_BUSY) return code;
+  error->code = EDB_FAILED;
+  return EDB_FAILED;
+}
+
 void edb_fail_unknown(edb_error *error) { edb_fail_hint(error, "%s", EDB_OUTCOME_UNKNOWN); }
 
 void edb_fail_hint(edb_error *error, const char *format, ...) {

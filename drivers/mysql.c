@@ -220,7 +220,7 @@ static int end(my_connection *c, int commit) {
     if (ready(c) != EDB_OK || rollback_now(c) != EDB_OK) c->dead = 1;
     c->error = why;
   }
-  return rc;
+  return edb_fail_ended(&c->error, rc);
 }
 
 static int transaction_commit(void *transaction) { return end(transaction, 1); }

@@ -82,7 +82,7 @@ int my_two_phase_prepare(void *transaction) {
     if (my_ready(c) != EDB_OK || my_two_phase_rollback(c) != EDB_OK) c->dead = 1;
     c->error = why;
   }
-  return rc;
+  return edb_fail_ended(&c->error, rc);
 }
 
 int my_two_phase_resolve(void *connection, const char *name, int commit) {

@@ -180,7 +180,7 @@ int pg_end(pg_connection *c, const char *sql, const char *tag) {
     if (pg_run(c, "ROLLBACK", NULL) != EDB_OK) c->dead = 1;
     c->error = why;
   }
-  return rc;
+  return edb_fail_ended(&c->error, rc); /* COMMIT is where some serialization failures show */
 }
 
 static int transaction_commit(void *transaction) {

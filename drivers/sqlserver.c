@@ -196,7 +196,7 @@ static int end(ms_connection *c, ms_kind kind) {
     c->error = why;
   }
   c->ending = 0;
-  return rc;
+  return edb_fail_ended(&c->error, rc);
 }
 
 static int transaction_commit(void *transaction) { return end(transaction, MS_COMMIT); }

@@ -62,6 +62,11 @@ static const edb_option_spec password_specs[] = {
     {"password_file", EDB_OPTION_LOCAL, "file whose first line is the password"},
     {NULL, 0, NULL}};
 
+/* What any server may have beside what its driver takes; drivers do not see them. */
+static const edb_option_spec common_specs[] = {
+    {"two_phase", 0, "1: a transaction on several servers is committed on all of them or on none"},
+    {NULL, 0, NULL}};
+
 /* ---- Schemes --------------------------------------------------------------------------------- */
 
 static int same_scheme(const char *scheme, const char *url, size_t n) {
@@ -362,14 +367,15 @@ static const edb_option_spec *spec_in(const edb_option_spec *specs, const char *
 static const edb_option_spec *find_spec(const edb_driver *driver, const char *name) {
   const edb_option_spec *spec = spec_in(driver->options, name);
   if (!spec && spec_in(driver->options, "password")) spec = spec_in(password_specs, name);
+  if (!spec) spec = spec_in(common_specs, name);
   return spec;
 }
 
 /* A word that names an option is that; every other one is for what the connection string is made for. */
 static const edb_option_spec *word_spec(const edb_driver *driver, const part *p) {
   const edb_word word = {p->name.p, p->raw.p, p->name.n, p->raw.n};
-  const edb_option_spec *const lists[] = {driver->options, password_specs};
-  for (int i = 0; i < 2; i++) {
+  const edb_option_spec *const lists[] = {driver->options, password_specs, common_specs};
+  for (int i = 0; i < 3; i++) {
     for (const edb_option_spec *spec = lists[i]; spec->name; spec++) {
       /* What the connection string itself has a word for stays there. */
       const int own = strcmp(spec->name, "password") == 0 || strcmp(spec->name, "user") == 0;
@@ -398,8 +404,8 @@ static int unknown_option(const edb_driver *driver, const char *name, edb_error 
   if (spec_in(driver->options, "password")) {
     for (spec = password_specs; spec->name; spec++) list_add(list, sizeof list, ", ", spec->name);
   }
-  return edb_fail(error, EDB_INVALID_QUERY, "unknown option \"%s\"; valid ones: %s", name,
-                  list[0] ? list : "none");
+  for (spec = common_specs; spec->name; spec++) list_add(list, sizeof list, ", ", spec->name);
+  return edb_fail(error, EDB_INVALID_QUERY, "unknown option \"%s\"; valid ones: %s", name, list);
 }
 
 /* The three ways to give a password are one option to whoever overrides it or gives it twice. */
@@ -467,6 +473,32 @@ static int check(const char *url, const edb_option *options, size_t n, split_url
 int edb_url_check(const char *url, const edb_option *options, size_t n, edb_error *error) {
   split_url u;
   return check(url, options, n, &u, error);
+}
+
+static int flag_of(const char *name, const char *text, int *value, edb_error *error) {
+  *value = strcmp(text, "1") == 0;
+  if (*value || strcmp(text, "0") == 0) return EDB_OK;
+  return edb_fail(error, EDB_INVALID_QUERY, "option \"%s\" is 0 or 1", name);
+}
+
+int edb_url_flag(const char *url, const edb_option *options, size_t n, const char *name, int *value,
+                 edb_error *error) {
+  split_url u;
+  part_cursor c = {0, 0};
+  part p;
+  char text[64], flag[2] = "";
+  int rc = check(url, options, n, &u, error);
+  *value = 0;
+  for (size_t i = 0; rc == EDB_OK && i < n; i++) {
+    if (strcmp(options[i].name, name) == 0) return flag_of(name, options[i].value, value, error);
+  }
+  while (rc == EDB_OK && next_part(&u, &c, &p)) {
+    const edb_option_spec *spec = part_spec(u.driver, &p, text);
+    if (!spec || strcmp(spec->name, name) != 0) continue;
+    if (p.raw.n == 1) flag[0] = p.raw.p[0];
+    return flag_of(name, flag, value, error);
+  }
+  return rc;
 }
 
 /* ---- Collecting ------------------------------------------------------------------------------ */
@@ -600,13 +632,15 @@ int edb_options_collect(const char *url, const edb_option *options, size_t n, co
     const edb_option_spec *spec = part_spec(u.driver, &p, name);
     const char *wrong;
     if (p.form == PART_WORD && is_connection(spec)) continue;
-    if (overridden(options, n, spec->name)) continue;
+    if (overridden(options, n, spec->name) || spec_in(common_specs, spec->name)) continue;
     set->options[set->n].name = spec->name;
     set->options[set->n++].value = text;
     text += decode_part(&p, text, &wrong);
     *text++ = 0;
   }
-  for (i = 0; i < n; i++) set->options[set->n++] = options[i];
+  for (i = 0; i < n; i++) {
+    if (!spec_in(common_specs, options[i].name)) set->options[set->n++] = options[i];
+  }
   rc = resolve_password(set->options, set->n, text, error);
   if (rc != EDB_OK) edb_options_wipe(host, set);
   return rc;
