@@ -67,6 +67,7 @@ static const struct {
     {"edb_log", &log_module},
     {"edb_odbc_sources", &sources_module},
     {"edb_transaction", &member_module},
+    {"edb_in_doubt", &in_doubt_module},
 };
 
 /* DIRECTONLY: what a view or a trigger of a database file from elsewhere must not call. */
@@ -81,6 +82,9 @@ static const struct {
     {"edb_exec", -1, SQLITE_DIRECTONLY, function_exec},
     {"edb_config", 1, SQLITE_DIRECTONLY, function_config},
     {"edb_config", 2, SQLITE_DIRECTONLY, function_config},
+    {"edb_resolve", 1, SQLITE_DIRECTONLY, function_resolve},
+    {"edb_resolve", 2, SQLITE_DIRECTONLY, function_resolve},
+    {"edb_resolve", 3, SQLITE_DIRECTONLY, function_resolve},
     {"edb_last_returning", 0, 0, function_last_returning},
     {"edb_version", 0, 0, function_version},
 };

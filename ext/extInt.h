@@ -36,6 +36,7 @@ typedef struct Returned {
 } Returned;
 
 #define EDB_LOG_LINES 1000 /* older ones are dropped */
+#define EDB_FINISHED 16
 
 struct Edb {
   sqlite3 *db;
@@ -49,6 +50,10 @@ struct Edb {
   LogLine log[EDB_LOG_LINES];
   Returned returned;
   Server *entering;     /* while edb_transaction is written to */
+  int preparing; /* transactions of a running one are prepared, or about to be */
+  char finished[EDB_FINISHED]
+               [EDB_TWO_PHASE_NAME + 1]; /* whose rows in the journal are not needed any more */
+  int finished_count;
   sqlite3_int64 logged; /* lines so far: line id is at (id - 1) % EDB_LOG_LINES */
 };
 
@@ -75,6 +80,9 @@ struct Server {
   int generation; /* of url: links of an older one are closed, not used again */
   int removed;    /* no longer listed; freed with the last of its links */
   int links;      /* and what else holds it */
+  int two_phase;  /* the option */
+  int settled;    /* 1: nothing of this local database hangs there, as far as is known */
+  sqlite3_int64 late; /* seconds since 1970 until when something may still come to hang there */
 };
 
 /* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from
@@ -131,6 +139,10 @@ struct Link {
 ** SQLITE_OK, or an error and *message. link_release gives it back, its reader closed. */
 int link_acquire(Server *server, Link **link, char **message);
 void link_release(Link *link);
+
+/* An idle link that still stands, or a new one, never the session's. take: what hangs at the server is seen to first. */
+int link_have(Server *server, Link **link, char **message);
+int link_take(Server *server, Link **link, char **message);
 
 /* Begins a transaction over a link that is not the session's: *link, which link_release gives back when it is over. */
 int link_begin(Server *server, const edb_transaction_spec *spec, Link **link,
@@ -306,6 +318,53 @@ int transaction_rollback(sqlite3_vtab *vtab);
 int transaction_savepoint(sqlite3_vtab *vtab, int number);
 int transaction_release(sqlite3_vtab *vtab, int number);
 int transaction_rollback_to(sqlite3_vtab *vtab, int number);
+
+/* ---- journal.c: decisions about prepared transactions, in the local database ------------------------- */
+
+/* The value of a decision in SQL is its word; unknown: NULL. */
+typedef enum Decision { DECISION_UNKNOWN = 0, DECISION_COMMIT, DECISION_ROLLBACK } Decision;
+
+/* Whether the local database can keep decisions. SQLITE_OK, or an error and *message. */
+int journal_possible(const Edb *edb, char **message);
+
+/* A new name for a transaction, and whether something is one: of any local database, or of this one. */
+void journal_name(const Edb *edb, char name[EDB_TWO_PHASE_NAME + 1]);
+int journal_is_name(const char *p, size_t n);
+int journal_is_own(const Edb *edb, const char *name);
+/* When its transaction began: seconds since 1970, and as text. */
+sqlite3_int64 journal_began(const char *name);
+void journal_since(const char *name, char out[EDB_TIME_TEXT]);
+
+/* Writes, in the running transaction, that the name is to be committed. Nothing is prepared before that. */
+int journal_write(Edb *edb, const Server *server, const char *name, char **message);
+/* The name is not prepared any more: its row is removed by the next journal_write. */
+void journal_finished(Edb *edb, const char *name);
+
+typedef struct Journal {
+  Edb *edb;
+  sqlite3 *db; /* NULL: there is none */
+  int certain; /* 1: the file's write lock is held, and what has no row is to be rolled back */
+  int exists;  /* the table */
+} Journal;
+
+/* 1: certain. wait_ms: how long the lock is waited for. journal_close ends it either way. */
+int journal_open(Journal *journal, Edb *edb, int wait_ms);
+void journal_close(Journal *journal);
+Decision journal_decision(const Journal *journal, const char *name);
+/* All rows: name, server, url. NULL: there are none. */
+sqlite3_stmt *journal_rows(const Journal *journal);
+
+/* ---- two_phase.c: what was prepared and is not resolved ------------------------------------------------- */
+
+extern const sqlite3_module in_doubt_module; /* edb_in_doubt */
+
+/* Ends a prepared transaction. SQLITE_OK, or an error and *message. */
+int two_phase_resolve(Link *link, const char *name, int commit, char **message);
+/* At the first use of a server with two_phase: ends what of this local database hangs there. What cannot be ended is
+** logged. */
+void two_phase_settle(Link *link);
+/* Something may hang there now. late: the connection was lost over a PREPARE. */
+void two_phase_unsettle(Server *server, int late);
 
 /* ---- reader.c: the rows of a query that is not a table's --------------------------------------------- */
 
@@ -610,6 +669,7 @@ void function_import(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_exec(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_config(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_last_returning(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_resolve(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_version(sqlite3_context *context, int argc, sqlite3_value **argv);
 
 /* Fails with the message, if there is one, and frees it. */

@@ -149,8 +149,7 @@ static int link_open(Server *server, Link **out, char **message) {
   return SQLITE_OK;
 }
 
-/* An idle link that still stands, or a new one. */
-static int link_take(Server *server, Link **out, char **message) {
+int link_have(Server *server, Link **out, char **message) {
   while (server->idle) {
     Link *link = server->idle;
     server->idle = link->next;
@@ -163,6 +162,12 @@ static int link_take(Server *server, Link **out, char **message) {
     link_close(link);
   }
   return link_open(server, out, message);
+}
+
+int link_take(Server *server, Link **out, char **message) {
+  int rc = link_have(server, out, message);
+  if (rc == SQLITE_OK) two_phase_settle(*out);
+  return rc;
 }
 
 int link_acquire(Server *server, Link **out, char **message) {

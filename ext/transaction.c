@@ -13,6 +13,9 @@
 **   xCommit      the table leaves; the last one gives the link back
 **   xRollback    ROLLBACK, likewise
 **
+** A server with two_phase=1 is prepared in xSync instead, before any other is committed, and committed in xCommit
+** (two_phase.c). Beside such servers there may be one without: its COMMIT is the last thing before SQLite's own.
+**
 ** Levels are SQLite's: a savepoint of the user's, or the one around a statement that may fail half-way. Those between
 ** which nothing was written share one SAVEPOINT, edb_<the lowest>.
 **
@@ -35,8 +38,11 @@ struct Session {
   Link *link;                 /* NULL: nothing was sent */
   const edb_dialect *dialect; /* of the link */
   edb_transaction transaction;
-  int ended;    /* it was committed or rolled back, and nothing follows */
-  char *failed; /* why nothing but a rollback is done in it */
+  char name[EDB_TWO_PHASE_NAME + 1]; /* what it is prepared as; "": it is just committed */
+  int prepared;
+  int prepared_levels; /* how many there were then: nothing is written in later ones */
+  int ended;           /* it was committed or rolled back, and nothing follows */
+  char *failed;        /* why nothing but a rollback is done in it */
   Level *levels;
   int count;
   int guard; /* 1: edb_guard stands above the levels */
@@ -112,8 +118,16 @@ static int session_control(Session *session, const char *template, int number, c
 }
 
 static int session_begin(Session *session, char **message) {
-  static const edb_transaction_spec spec = {0};
-  int rc = link_begin(session->server, &spec, &session->link, &session->transaction, message);
+  Edb *edb = session->server->edb;
+  edb_transaction_spec spec = {0};
+  int rc = SQLITE_OK;
+  if (session->server->two_phase) {
+    rc = journal_possible(edb, message);
+    journal_name(edb, session->name);
+    spec.two_phase = session->name;
+  }
+  if (rc == SQLITE_OK)
+    rc = link_begin(session->server, &spec, &session->link, &session->transaction, message);
   if (rc != SQLITE_OK) return rc;
   session->link->session = session;
   session->dialect = edb_connection_dialect(&session->link->connection);
@@ -177,6 +191,12 @@ int session_before(Session *session, const Command *command, char **message) {
   if (rc != SQLITE_OK) return rc;
   session->undo = 0;
   if (session->failed) return session_refuse(session, message);
+  if (session->prepared) {
+    *message = sqlite3_mprintf(
+        "edb: %s %s: the transaction is prepared to be committed: only COMMIT or ROLLBACK follow",
+        session->server->driver->name, session->server->name);
+    return *message ? SQLITE_ERROR : SQLITE_NOMEM;
+  }
   if (command->writes) rc = send_levels(session, message);
   if (rc == SQLITE_OK && !session->fresh && careful(session, command))
     rc = send_guard(session, message);
@@ -188,6 +208,7 @@ int session_before(Session *session, const Command *command, char **message) {
 
 int session_run(Session *session, const Command *command, Stream *stream, sqlite3_int64 *affected,
                 char **message) {
+  if (session->ended) session_fail(session, "it is committed there already");
   int rc = session->failed || session->link ? SQLITE_OK : session_begin(session, message);
   if (rc == SQLITE_OK && session->link == NULL) rc = session_refuse(session, message);
   if (rc != SQLITE_OK) return rc;
@@ -219,35 +240,107 @@ void session_after(Session *session, int code, const char *why) {
 
 /* ---- The end -------------------------------------------------------------------------------------------------- */
 
+/* It came to an end that is not SQLite's: nothing is to be committed here any more. */
+static int session_broken(Session *session, int code, char **message) {
+  int rc = link_fail(session->link, code, message);
+  session_fail(session, *message);
+  session->ended = 1;
+  if (code == EDB_CLOSED || code == EDB_INTERRUPTED) session->link->generation = -1;
+  session_give_back(session);
+  return rc == SQLITE_BUSY ? SQLITE_ERROR : rc; /* after which COMMIT could be tried again */
+}
+
+static int session_prepare(Session *session, char **message) {
+  link_free_for_command(session->link);
+  int code = edb_transaction_prepare(&session->transaction);
+  if (code == EDB_BUSY) return link_fail(session->link, code, message);
+  session->prepared = code == EDB_OK;
+  session->prepared_levels = session->count;
+  if (code == EDB_OK) return SQLITE_OK;
+  if (code == EDB_CLOSED || code == EDB_INTERRUPTED) two_phase_unsettle(session->server, 1);
+  return session_broken(session, code, message);
+}
+
+/* What is prepared is committed or, before SQLite's own commit, rolled back; if not now, then when the server is used
+** next. */
+static void session_resolve(Session *session, int commit) {
+  Server *server = session->server;
+  char *message = NULL;
+  session->ended = 1;
+  session->prepared = 0;
+  if (two_phase_resolve(session->link, session->name, commit, &message) != SQLITE_OK) {
+    if (message) edb_log(server->edb, server->name, message, strlen(message));
+    sqlite3_free(message);
+    session->link->generation = -1;
+    two_phase_unsettle(server, 0);
+  }
+  session_give_back(session);
+}
+
+static int is_named(const Session *session) { return session && session->link && session->name[0]; }
+
+/* Prepares all that is to be. The decisions are written before anything is prepared, since that takes the lock by which
+** others know that the transaction runs. */
+static int prepare_all(Edb *edb, char **message) {
+  int named = 0, others = 0;
+  int rc = SQLITE_OK;
+  for (Server *server = edb->servers; server && rc == SQLITE_OK; server = server->next) {
+    if (server->session) rc = batch_end(server, message);
+  }
+  if (rc != SQLITE_OK) return rc;
+  for (const Server *server = edb->servers; server; server = server->next) {
+    const Session *session = server->session;
+    if (is_named(session)) {
+      named++;
+    } else if (session && session->link) {
+      others++;
+    }
+  }
+  if (named > 0 && others > 1) {
+    *message = sqlite3_mprintf(
+        "edb: beside servers with two_phase, a transaction can write to one server without it, "
+        "not to %d",
+        others);
+    return *message ? SQLITE_ERROR : SQLITE_NOMEM;
+  }
+  for (Server *server = edb->servers; server && rc == SQLITE_OK; server = server->next) {
+    Session *session = server->session;
+    if (!is_named(session)) continue;
+    if (session->failed) rc = session_refuse(session, message);
+    if (rc == SQLITE_OK && !session->prepared)
+      rc = journal_write(edb, server, session->name, message);
+    edb->preparing = 1;
+  }
+  for (Server *server = edb->servers; server && rc == SQLITE_OK; server = server->next) {
+    Session *session = server->session;
+    if (is_named(session) && !session->prepared) rc = session_prepare(session, message);
+  }
+  return rc;
+}
+
 /* Once for all of its tables. */
 static int session_commit(Session *session, char **message) {
-  if (session->ended) return SQLITE_OK;
   int rc = batch_end(session->server, message);
   if (rc != SQLITE_OK) return rc;
   if (session->failed) return session_refuse(session, message);
+  if (session->ended || session->prepared) return SQLITE_OK;
   if (session->link == NULL) return SQLITE_OK;
   link_free_for_command(session->link);
   int code = edb_transaction_commit(&session->transaction);
   if (code == EDB_BUSY) return link_fail(session->link, code, message);
+  if (code != EDB_OK) return session_broken(session, code, message);
   session->ended = 1;
-  if (code == EDB_OK) {
-    session_give_back(session);
-    return SQLITE_OK;
-  }
-  rc = link_fail(session->link, code, message);
-  if (code == EDB_CLOSED || code == EDB_INTERRUPTED) {
-    char *told = *message;
-    *message = sqlite3_mprintf("%s; whether it was committed is not known", told ? told : "");
-    sqlite3_free(told);
-    session->link->generation = -1;
-  }
   session_give_back(session);
-  return rc;
+  return SQLITE_OK;
 }
 
 static void session_end(Session *session) {
   Link *link = session->link;
   if (link == NULL) return;
+  if (session->prepared) {
+    session_resolve(session, 0);
+    return;
+  }
   batch_abort(session->server);
   link_free_for_command(link);
   if (edb_transaction_rollback(&session->transaction) != EDB_OK) {
@@ -263,15 +356,20 @@ static void session_restart(Session *session) {
   session_end(session);
   sqlite3_free(session->failed);
   session->failed = NULL;
-  session->count = session->guard = session->fresh = session->undo = 0;
+  session->count = session->guard = session->fresh = session->undo = session->ended = 0;
 }
 
 /* ---- SQLite's calls ---------------------------------------------------------------------------------------------- */
 
-int session_sync(Session *session, char **message) { return session_commit(session, message); }
+int session_sync(Session *session, char **message) {
+  int rc = prepare_all(session->server->edb, message);
+  return rc == SQLITE_OK ? session_commit(session, message) : rc;
+}
 
 void session_leave(Session *session) {
   Server *server = session->server;
+  server->edb->preparing = 0;
+  if (session->prepared) session_resolve(session, 1); /* it is SQLite's commit that we leave by */
   if (--session->members > 0) return;
   session_give_back(session);
   server->session = NULL;
@@ -335,7 +433,9 @@ int session_release(Session *session, int number, char **message) {
   int rc = session_flush(session, message);
   if (rc != SQLITE_OK) return rc;
   int name = drop_levels(session, number);
+  if (session->prepared_levels > session->count) session->prepared_levels = session->count;
   if (name < 0 || has_name(session, name) || session->ended || session->failed) return SQLITE_OK;
+  if (session->prepared) return SQLITE_OK;
   link_free_for_command(session->link);
   session->guard = 0; /* it stood above */
   session->fresh = session->undo = 0;
@@ -352,6 +452,11 @@ int session_rollback_to(Session *session, int number, char **message) {
   int first = 0;
   while (first < session->count && session->levels[first].number < number) first++;
   if (first == session->count) return SQLITE_OK;
+  if (session->prepared) {
+    if (first < session->prepared_levels)
+      session_fail(session, "it was prepared, and cannot go back to a savepoint");
+    return SQLITE_OK;
+  }
   int name = session->levels[first].name;
   /* Nothing was written since it began, or it was rolled back to by another table's call. */
   int there = session->fresh && !session->guard && !session->failed && session_top(session) == name;
