@@ -61,6 +61,9 @@ UNITS   += $(if $(wildcard test/vector_host.c),$(B)/vector_host $(B)/nou128/vect
 UNITS   += $(if $(wildcard test/chain_host.c),$(B)/chain_host)
 UNITS   += $(if $(wildcard test/tlsc.c),$(B)/tlsc $(B)/nou128/tlsc)
 
+# The proxy that breaks connections off between messages: nothing of the product is in it.
+UNITS   += $(if $(wildcard test/faultproxy.c),$(B)/faultproxy)
+
 # Fuzz targets: over their corpora by replay.c in `make test`, by libFuzzer in `make fuzz`.
 FUZZERS := $(patsubst test/fuzz/%.c,$(B)/fuzz/%,$(filter-out test/fuzz/replay.c,$(wildcard test/fuzz/*.c)))
 UNITS   += $(FUZZERS)
@@ -185,6 +188,10 @@ $(B)/vector_host: test/vector_host.c $(B)/libedb.a | setup
 $(B)/tlsc: test/tlsc.c $(B)/libedb.a | setup
 	@mkdir -p $(@D)
 	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LINK) $(LDFLAGS) -o $@ $< $(B)/libedb.a -ldl -lpthread
+
+$(B)/faultproxy: test/faultproxy.c | setup
+	@mkdir -p $(@D)
+	$(call say,HOST,$@)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $(LDFLAGS) -o $@ $<
 
 $(B)/nou128/tlsc: test/tlsc.c $(B)/libedb.a $(B)/nou128/libcrypto-edb.a | setup
 	@mkdir -p $(@D)
