@@ -112,6 +112,12 @@ typedef struct edb_option_set {
 int edb_options_collect(const char *url, const edb_option *options, size_t n, const edb_host *host,
                         const edb_driver **driver, edb_option_set *set, edb_error *error);
 
+#define EDB_PASSWORD_LINE 1024 /* the longest first line of a password_file, its newline included */
+
+/* Reads that line into EDB_PASSWORD_LINE + 1 bytes (password.c). EDB_OK, or EDB_FAILED: it cannot be read, others can read
+** it, it is too long. */
+int edb_password_file(const char *path, char *line, edb_error *error);
+
 /* Overwrites the block and frees it. */
 void edb_options_wipe(const edb_host *host, edb_option_set *set);
 

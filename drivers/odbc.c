@@ -198,6 +198,7 @@ static int end(od_connection *c, int commit) {
   int rc = may_start(c);
   if (rc != EDB_OK) return rc;
   rc = end_tran(c, commit && !doomed ? SQL_COMMIT : SQL_ROLLBACK);
+  if (rc != EDB_OK && commit && c->dead) edb_fail_unknown(&c->error);
   if (rc != EDB_OK && commit && !c->dead) {
     const edb_error why = c->error;
     if (end_tran(c, SQL_ROLLBACK) != EDB_OK) c->dead = 1;
@@ -209,7 +210,7 @@ static int end(od_connection *c, int commit) {
   if (rc == EDB_OK && commit && doomed) {
     return edb_fail(&c->error, EDB_FAILED, "the transaction had failed and was rolled back");
   }
-  return rc;
+  return edb_fail_ended(&c->error, rc);
 }
 
 static int transaction_commit(void *transaction) { return end(transaction, 1); }

@@ -102,15 +102,17 @@ static const char *const control[] = {"xa",
   .savepoint = "SAVEPOINT %s", .rollback_to = "ROLLBACK TO SAVEPOINT %s",                          \
   .release = "RELEASE SAVEPOINT %s"
 
-const edb_dialect od_generic = {.name = "generic",
-                                .quote = {'"', '"'},
-                                .insert_defaults = " DEFAULT VALUES",
-                                .placeholder = "?",
-                                .limit = NULL,
-                                .false_clause = "1 = 0",
-                                .max_parameters = 200,
-                                .control = control,
-                                .type = od_type_called};
+const edb_dialect od_generic = {
+    .name = "generic",
+    .no_two_phase = "ODBC has no prepared transactions: use the server\'s own driver",
+    .quote = {'"', '"'},
+    .insert_defaults = " DEFAULT VALUES",
+    .placeholder = "?",
+    .limit = NULL,
+    .false_clause = "1 = 0",
+    .max_parameters = 200,
+    .control = control,
+    .type = od_type_called};
 const edb_dialect od_postgresql = {.name = "postgresql",
                                    .quote = {'"', '"'},
                                    .error_dooms = 1,

@@ -17,18 +17,8 @@
 */
 #include "driverInt.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#ifndef O_CLOEXEC
-#define O_CLOEXEC 0
-#endif
-
-#define PASSWORD_LINE 1024 /* the longest first line of a password_file, its newline included */
 
 typedef struct slice {
   const char *p;
@@ -62,9 +52,9 @@ static const edb_option_spec password_specs[] = {
     {"password_file", EDB_OPTION_LOCAL, "file whose first line is the password"},
     {NULL, 0, NULL}};
 
-/* What any server may have beside what its driver takes; drivers do not see them. */
+/* What any server may have; drivers do not see it. */
 static const edb_option_spec common_specs[] = {
-    {"two_phase", 0, "1: a transaction on several servers is committed on all of them or on none"},
+    {"two_phase", 0, "1: transactions are committed on all such servers or on none"},
     {NULL, 0, NULL}};
 
 /* ---- Schemes --------------------------------------------------------------------------------- */
@@ -475,81 +465,26 @@ int edb_url_check(const char *url, const edb_option *options, size_t n, edb_erro
   return check(url, options, n, &u, error);
 }
 
-static int flag_of(const char *name, const char *text, int *value, edb_error *error) {
-  *value = strcmp(text, "1") == 0;
-  if (*value || strcmp(text, "0") == 0) return EDB_OK;
-  return edb_fail(error, EDB_INVALID_QUERY, "option \"%s\" is 0 or 1", name);
-}
-
 int edb_url_flag(const char *url, const edb_option *options, size_t n, const char *name, int *value,
                  edb_error *error) {
-  split_url u;
   part_cursor c = {0, 0};
   part p;
-  char text[64], flag[2] = "";
+  split_url u;
+  char text[64], flag[2] = "0";
   int rc = check(url, options, n, &u, error);
-  *value = 0;
-  for (size_t i = 0; rc == EDB_OK && i < n; i++) {
-    if (strcmp(options[i].name, name) == 0) return flag_of(name, options[i].value, value, error);
-  }
   while (rc == EDB_OK && next_part(&u, &c, &p)) {
     const edb_option_spec *spec = part_spec(u.driver, &p, text);
-    if (!spec || strcmp(spec->name, name) != 0) continue;
-    if (p.raw.n == 1) flag[0] = p.raw.p[0];
-    return flag_of(name, flag, value, error);
+    if (spec && strcmp(spec->name, name) == 0) flag[0] = (char)(p.raw.n == 1 ? p.raw.p[0] : 0);
   }
-  return rc;
+  const char *given = edb_option_get(options, n, name) ? edb_option_get(options, n, name) : flag;
+  *value = strcmp(given, "1") == 0;
+  if (rc != EDB_OK || *value || strcmp(given, "0") == 0) return rc;
+  return edb_fail(error, EDB_INVALID_QUERY, "option \"%s\" is 0 or 1", name);
 }
 
 /* ---- Collecting ------------------------------------------------------------------------------ */
 
-static int read_password_file(const char *path, char *line, edb_error *error) {
-  size_t n = 0;
-  ssize_t got = 1;
-  int rc = EDB_OK, fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return edb_fail(error, EDB_FAILED, "the password_file \"%s\" cannot be read: %s", path,
-                    strerror(errno));
-  }
-#ifndef _WIN32
-  {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-      rc =
-          edb_fail(error, EDB_FAILED,
-                   "the password_file \"%s\" can be read or written by others; chmod 600 it", path);
-      goto done;
-    }
-  }
-#endif
-  while (n < PASSWORD_LINE && got > 0 && !memchr(line, '\n', n)) {
-    got = read(fd, line + n, PASSWORD_LINE - n);
-    if (got > 0) n += (size_t)got;
-  }
-  if (got < 0) {
-    rc = edb_fail(error, EDB_FAILED, "the password_file \"%s\" cannot be read: %s", path,
-                  strerror(errno));
-    goto done;
-  }
-  if (memchr(line, '\n', n)) {
-    n = (size_t)((char *)memchr(line, '\n', n) - line);
-    if (n > 0 && line[n - 1] == '\r') n--;
-  } else if (n == PASSWORD_LINE) {
-    rc =
-        edb_fail(error, EDB_FAILED, "the first line of the password_file \"%s\" is too long", path);
-    goto done;
-  }
-  line[n] = 0;
-  if (n == 0 || strlen(line) != n) {
-    rc = edb_fail(error, EDB_FAILED, "the first line of the password_file \"%s\" is no password",
-                  path);
-  }
-done:
-  close(fd);
-  return rc;
-}
-
-/* Replaces password_env and password_file by password. line: PASSWORD_LINE + 1 bytes. */
+/* Replaces password_env and password_file by password. line: EDB_PASSWORD_LINE + 1 bytes. */
 static int resolve_password(edb_option *options, size_t n, char *line, edb_error *error) {
   size_t i;
   for (i = 0; i < n; i++) {
@@ -563,7 +498,7 @@ static int resolve_password(edb_option *options, size_t n, char *line, edb_error
       options[i].name = "password";
       options[i].value = value;
     } else if (strcmp(options[i].name, "password_file") == 0) {
-      int rc = read_password_file(options[i].value, line, error);
+      int rc = edb_password_file(options[i].value, line, error);
       if (rc != EDB_OK) return rc;
       options[i].name = "password";
       options[i].value = line;
@@ -609,7 +544,7 @@ int edb_options_collect(const char *url, const edb_option *options, size_t n, co
   *driver = u.driver;
   if (rc != EDB_OK) return rc;
 
-  set->size = PASSWORD_LINE + 1;
+  set->size = EDB_PASSWORD_LINE + 1;
   while (next_part(&u, &c, &p)) {
     count++;
     set->size += p.raw.n + 1;
