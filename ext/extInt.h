@@ -49,8 +49,8 @@ struct Edb {
   int progress;       /* 1: how far they are goes to the log every second; 2: to stderr, too */
   LogLine log[EDB_LOG_LINES];
   Returned returned;
-  Server *entering;     /* while edb_transaction is written to */
-  int preparing; /* transactions of a running one are prepared, or about to be */
+  Server *entering; /* while edb_transaction is written to */
+  int preparing;    /* transactions of a running one are prepared, or about to be */
   char finished[EDB_FINISHED]
                [EDB_TWO_PHASE_NAME + 1]; /* whose rows in the journal are not needed any more */
   int finished_count;
