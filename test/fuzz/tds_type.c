@@ -1,0 +1,98 @@
+/*
+** tds_type.c: a TYPE_INFO and a value of that type, as a server sends them. The first byte says how many bytes the
+** TYPE_INFO has, the second whether features were asked for; the value follows. It is read as the only column of a
+** ROW and as that of an NBCROW whose bitmap says that it is there: both give the same, and nothing that the type's
+** name or the value's kind does not allow.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "tds/tds.h"
+
+#define ROOM_LIMIT (8u << 20)
+
+typedef struct told {
+  uint64_t sum;
+  unsigned rows, columns;
+  int failed;
+} told;
+
+static void mix(told *t, const void *p, size_t n) {
+  const uint8_t *from = p;
+  for (size_t i = 0; i < n; i++) t->sum = (t->sum ^ from[i]) * UINT64_C(0x100000001b3);
+}
+
+static void value(told *t, const tds_value *v) {
+  mix(t, &v->kind, sizeof v->kind);
+  if (v->kind == TDS_TEXT || v->kind == TDS_BYTES) {
+    if (!v->as.text.p) abort();
+    mix(t, v->as.text.p, v->as.text.n);
+  } else if (v->kind == TDS_BOOL) {
+    if (v->as.boolean != 0 && v->as.boolean != 1) abort();
+    mix(t, &v->as.boolean, sizeof v->as.boolean);
+  } else if (v->kind == TDS_I64 || v->kind == TDS_F64) {
+    mix(t, &v->as.i64, sizeof v->as.i64);
+  } else if (v->kind == TDS_TIME) {
+    mix(t, &v->as.time.nanos, sizeof v->as.time.nanos);
+    mix(t, &v->as.time.days, sizeof v->as.time.days);
+  } else if (v->kind != TDS_NULL) {
+    abort();
+  }
+}
+
+static void enlarge(tds_stream *s) {
+  const tds_room room = s->wanted.room;
+  if (s->wanted.size <= s->room[room].size || s->wanted.size > ROOM_LIMIT) abort();
+  s->room[room].p = realloc(s->room[room].p, s->wanted.size);
+  if (!s->room[room].p) abort();
+  s->room[room].size = s->wanted.size;
+}
+
+/* One packet with the column, the row and its value. */
+static told read_row(const uint8_t *info, size_t k, const uint8_t *p, size_t n, int bitmap,
+                     uint32_t features) {
+  static const uint8_t column[] = {TDS_COLMETADATA, 1, 0, 0, 0, 0, 0, 1, 0}, name[] = {1, 'c', 0};
+  const uint8_t row[2] = {bitmap ? 0xD2 : 0xD1, 0};
+  const size_t size = 8 + sizeof column + k + sizeof name + 1u + (size_t)bitmap + n;
+  uint8_t *in = malloc(size), *at = in;
+  tds_status status;
+  tds_stream s = {0};
+  told t = {0};
+  if (!in) abort();
+  const uint8_t header[8] = {4, 1, (uint8_t)(size >> 8), (uint8_t)size};
+  memcpy(at, header, 8), at += 8;
+  memcpy(at, column, sizeof column), at += sizeof column;
+  memcpy(at, info, k), at += k;
+  memcpy(at, name, sizeof name), at += sizeof name;
+  memcpy(at, row, 1u + (size_t)bitmap), at += 1 + bitmap;
+  if (n > 0) memcpy(at, p, n);
+  tds_stream_begin(&s, features);
+  tds_feed(&s, in, size);
+  while ((status = tds_next(&s)) != TDS_MORE && status < TDS_MALFORMED) {
+    if (status == TDS_ROOM) enlarge(&s);
+    if (status == TDS_TOKEN && s.token.type == TDS_COLMETADATA && s.n_columns > 0) {
+      t.columns++;
+      mix(&t, &s.columns[0].info.type, 1);
+      if (!*tds_type_name(&s.columns[0].info)) abort();
+    }
+    for (size_t i = 0; status == TDS_ROW && i < s.n_columns; i++) value(&t, &s.values[i]);
+    t.rows += status == TDS_ROW;
+  }
+  t.failed = status >= TDS_MALFORMED;
+  for (int i = 0; i < TDS_ROOMS; i++) free(s.room[i].p);
+  tds_stream_end(&s);
+  free(in);
+  return t;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < 3 || size > 32000) return 0;
+  const size_t k = data[0] < size - 2 ? data[0] : size - 2;
+  const uint32_t features = data[1] & 1 ? UINT32_MAX : 0;
+  const told row = read_row(data + 2, k, data + 2 + k, size - 2 - k, 0, features);
+  const told nbc = read_row(data + 2, k, data + 2 + k, size - 2 - k, 1, features);
+  if (row.sum != nbc.sum || row.rows != nbc.rows || row.columns != nbc.columns) abort();
+  if (row.failed != nbc.failed) abort();
+  return 0;
+}
