@@ -249,7 +249,7 @@ typedef struct od_quirk {
   unsigned char
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
   unsigned char bound_size; /* bytes are as long as they were when they were bound */
-  unsigned char close_ends; /* closing ends what runs: it is not cancelled before */
+  unsigned char close_ends; /* closing ends what runs: not cancelled before, prepared anew after */
   const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
 

@@ -23,7 +23,8 @@ static const od_quirk quirks[] = {
      .utf8 = 1,
      .trusted = 1,
      .one_reread = 1},
-    /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted. */
+    /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted; one
+    ** that was closed before its end goes on where it was, unless it is prepared again. */
     {.driver = "sqlite3odbc",
      .words = "StepAPI=1;",
      .moments = 1,

@@ -219,7 +219,7 @@ static int prepare(od_statement *s) {
   int rc = answered(s, od_call(c, s->stmt, &job));
   if (rc != EDB_OK) return rc;
   if (!od_ok(od.NumParams(s->stmt, &s->n_parameters))) return od_statement_error(s);
-  if (s->n_parameters > 0) {
+  if (s->n_parameters > 0 && !s->places) {
     const size_t size = (size_t)s->n_parameters * sizeof *s->places;
     s->places = edb_alloc(c->host, size);
     if (!s->places) {
@@ -274,6 +274,7 @@ int od_statement_finish(od_statement *s, int stop) {
   s->cursor = 0;
   if (stop) {
     if (!c->quirk->close_ends) od.Cancel(s->stmt);
+    if (c->quirk->close_ends) s->prepared = 0;
   } else {
     /* What a later statement of several did is known when its result is reached. */
     SQLRETURN more = SQL_SUCCESS;

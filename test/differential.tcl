@@ -11,12 +11,13 @@
 #   EDB_QUERIES=n    how many queries, over all rounds
 #   EDB_ONLY=q       only that query of each round (a query depends on the seed and its number alone)
 #
-# Files: differential_driver.tcl, differential_mysql.tcl and differential_sqlserver.tcl have what differs between servers,
+# Files: differential_driver.tcl and differential_{mysql,sqlserver,odbc}.tcl have what differs between servers,
 # differential_query.tcl the queries.
 
 source [file join [file dirname [info script]] differential_driver.tcl]
 source [file join [file dirname [info script]] differential_mysql.tcl]
 source [file join [file dirname [info script]] differential_sqlserver.tcl]
+source [file join [file dirname [info script]] differential_odbc.tcl]
 source [file join [file dirname [info script]] differential_query.tcl]
 
 # Random numbers of our own, so that a seed means the same under each version of Tcl ------------------
