@@ -78,12 +78,12 @@ LIARS := $(if $(wildcard test/liar/*.c),$(B)/liar.so $(B)/liar_ansi.so)
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
-  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint)
+  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter faults,$(MAKECMDGOALS)),test)
 
 export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
-.PHONY: all help setup units fuzzers demo test test-interop ct bench lint asan fuzz cover mutations format install \
+.PHONY: all help setup units fuzzers demo test faults test-interop ct bench lint asan fuzz cover mutations format install \
   clean FORCE
 .DELETE_ON_ERROR:
 
@@ -93,6 +93,7 @@ help:
 	@echo 'make               edb.so'
 	@echo 'make demo          the main job on a SQLite file as the remote server'
 	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one'
+	@echo 'make faults        writing, broken off at every message; FAULTS=n rounds'
 	@echo 'make test-interop  other clients and hosts, where they can be had'
 	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
 	@echo 'make asan          the tests under the sanitizers'
@@ -224,6 +225,9 @@ demo: $(SO) | setup
 
 test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
+
+faults: $(SO) $(B)/faultproxy $(B)/tdsd | setup
+	@SUITE=write_faults FAULTS='$(or $(FAULTS),3)' SUITE_TIMEOUT=3600 $(TCLSH) test/run.tcl
 
 test-interop: $(SO) $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop
