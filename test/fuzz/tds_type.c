@@ -13,8 +13,8 @@
 
 typedef struct told {
   uint64_t sum;
-  unsigned rows, columns;
-  int failed;
+  unsigned rows, columns, tokens;
+  int failed, ended;
 } told;
 
 static void mix(told *t, const void *p, size_t n) {
@@ -48,12 +48,12 @@ static void enlarge(tds_stream *s) {
   s->room[room].size = s->wanted.size;
 }
 
-/* One packet with the column, the row and its value. */
-static told read_row(const uint8_t *info, size_t k, const uint8_t *p, size_t n, int bitmap,
-                     uint32_t features) {
+/* One packet with the column, and behind it the bytes of row and p, and a DONE. */
+static told read_reply(const uint8_t *info, size_t k, const uint8_t *row, size_t n_row,
+                       const uint8_t *p, size_t n, uint32_t features) {
   static const uint8_t column[] = {TDS_COLMETADATA, 1, 0, 0, 0, 0, 0, 1, 0}, name[] = {1, 'c', 0};
-  const uint8_t row[2] = {bitmap ? 0xD2 : 0xD1, 0};
-  const size_t size = 8 + sizeof column + k + sizeof name + 1u + (size_t)bitmap + n;
+  static const uint8_t done[13] = {TDS_DONE};
+  const size_t size = 8 + sizeof column + k + sizeof name + n_row + n + sizeof done;
   uint8_t *in = malloc(size), *at = in;
   tds_status status;
   tds_stream s = {0};
@@ -64,8 +64,9 @@ static told read_row(const uint8_t *info, size_t k, const uint8_t *p, size_t n, 
   memcpy(at, column, sizeof column), at += sizeof column;
   memcpy(at, info, k), at += k;
   memcpy(at, name, sizeof name), at += sizeof name;
-  memcpy(at, row, 1u + (size_t)bitmap), at += 1 + bitmap;
+  memcpy(at, row, n_row), at += n_row;
   if (n > 0) memcpy(at, p, n);
+  memcpy(at + n, done, sizeof done);
   tds_stream_begin(&s, features);
   tds_feed(&s, in, size);
   while ((status = tds_next(&s)) != TDS_MORE && status < TDS_MALFORMED) {
@@ -77,6 +78,8 @@ static told read_row(const uint8_t *info, size_t k, const uint8_t *p, size_t n, 
     }
     for (size_t i = 0; status == TDS_ROW && i < s.n_columns; i++) value(&t, &s.values[i]);
     t.rows += status == TDS_ROW;
+    t.tokens += status == TDS_TOKEN;
+    t.ended = status == TDS_END;
   }
   t.failed = status >= TDS_MALFORMED;
   for (int i = 0; i < TDS_ROOMS; i++) free(s.room[i].p);
@@ -87,12 +90,17 @@ static told read_row(const uint8_t *info, size_t k, const uint8_t *p, size_t n, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const uint8_t row[] = {0xD1}, nbcrow[] = {0xD2, 0};
   if (size < 3 || size > 32000) return 0;
-  const size_t k = data[0] < size - 2 ? data[0] : size - 2;
+  const size_t k = data[0] < size - 2 ? data[0] : size - 2, n = size - 2 - k;
+  const uint8_t *info = data + 2, *p = info + k;
   const uint32_t features = data[1] & 1 ? UINT32_MAX : 0;
-  const told row = read_row(data + 2, k, data + 2 + k, size - 2 - k, 0, features);
-  const told nbc = read_row(data + 2, k, data + 2 + k, size - 2 - k, 1, features);
-  if (row.sum != nbc.sum || row.rows != nbc.rows || row.columns != nbc.columns) abort();
-  if (row.failed != nbc.failed) abort();
+  const told alone = read_reply(info, k, row, 0, p, 0, features);
+  const told a = read_reply(info, k, row, sizeof row, p, n, features);
+  const told b = read_reply(info, k, nbcrow, sizeof nbcrow, p, n, features);
+  /* Where the TYPE_INFO is shorter or longer than it was said to be, a row is no row. */
+  if (alone.failed || !alone.ended || alone.tokens != 2) return 0;
+  if (a.sum != b.sum || a.rows != b.rows || a.columns != 1 || b.columns != 1) abort();
+  if (a.failed != b.failed) abort();
   return 0;
 }
