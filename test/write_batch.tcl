@@ -195,6 +195,7 @@ proc batch::single_cases {} {
     prepared {INSERT INTO t VALUES ($i, 'x', 0)}
     anew {INSERT INTO t VALUES ([expr {$i}], 'x', 0)}
   } {
+    db cache size [expr {$name eq "anew" ? 0 : 10}] ;# 0: each statement is where the last one was
     do_test 4.$name {
       execsql { BEGIN; SAVEPOINT a }
       for {set i 100} {$i < 130} {incr i} {
