@@ -59,14 +59,22 @@ static void *serve_connection(void *argument) {
             "order %u, wide logins %u\n",
             c->library, c->app, c->spanning, c->short_packets, c->id_jumps, c->wide_login);
   }
+  /* Closed under the lock: `kill` must not meet another connection's descriptor. */
   pthread_mutex_lock(&server->lock);
   Conn **at = &server->connections;
   while (*at != c) at = &(*at)->next;
   *at = c->next;
-  pthread_mutex_unlock(&server->lock);
   net_close(c);
+  pthread_mutex_unlock(&server->lock);
   free(c);
   return NULL;
+}
+
+static bool has_connections(Server *s) {
+  pthread_mutex_lock(&s->lock);
+  bool some = s->connections != NULL;
+  pthread_mutex_unlock(&s->lock);
+  return some;
 }
 
 static void *accept_connections(void *argument) {
@@ -155,5 +163,7 @@ int main(int argc, char **argv) {
   printf("ready %d %d %d\n", s.port, s.control_port, s.browser_port);
   fflush(stdout);
   sigwait(&ends, &which);
+  /* Connections that are just ending are given the time for it. */
+  for (int i = 0; i < 50 && has_connections(&s); i++) usleep(10000);
   return 0;
 }

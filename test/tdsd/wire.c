@@ -77,8 +77,9 @@ static void write_decimal(Buf *out, const Type *t, const Val *v) {
   decimal_parse(v->p, v->n, &d);
   decimal_rescale(&d, type_scale(t));
   if (t->kind == K_MONEY || t->kind == K_SMALLMONEY) {
-    int64_t units = d.negative ? -(int64_t)(uint64_t)d.magnitude : (int64_t)(uint64_t)d.magnitude;
-    if (t->kind == K_MONEY) buf_u32(out, (uint32_t)((uint64_t)units >> 32));
+    const uint64_t magnitude = (uint64_t)d.magnitude,
+                   units = d.negative ? 0 - magnitude : magnitude;
+    if (t->kind == K_MONEY) buf_u32(out, (uint32_t)(units >> 32));
     buf_u32(out, (uint32_t)units);
     return;
   }
