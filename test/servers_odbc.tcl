@@ -113,7 +113,8 @@ proc servers::sql_sqlite {server sql} {
   servers::file nullvalue NULL
   try {
     set lines {}
-    servers::file eval $sql row { lappend lines [join [lmap name $row(*) { set row($name) }] \t] }
+    # A comment at its beginning would be an option to Tcl.
+    servers::file eval "\n$sql" row { lappend lines [join [lmap name $row(*) { set row($name) }] \t] }
     join $lines \n
   } finally {
     servers::file close
