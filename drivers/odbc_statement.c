@@ -148,7 +148,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   const size_t n = strlen(sql) + 1;
   int rc = od_statement_bare(c, &s);
   if (rc != EDB_OK) return rc;
-  s->catalog = catalog;
+  s->catalog = (int)catalog;
   s->streams = expected == 0 || expected > 2000;
   s->sql = edb_alloc(c->host, n);
   if (!s->sql) {
