@@ -249,12 +249,17 @@ proc check::length {} {
   return $found
 }
 
-# Each folder that holds something says what it is for.
+# Each folder that holds something says what it is for, and there is nothing beside them.
 proc check::readme {} {
-  lmap folder $::folders {
+  set found [lmap folder $::folders {
     if {[files $folder/*] eq {} || [file exists $folder/README.md]} continue
     string cat "$folder: has no README.md"
+  }]
+  foreach name [lsort -unique [lmap path [files] { lindex [file split $path] 0 }]] {
+    if {$name in [concat $::folders Makefile README.md LICENSE] || [string match .* $name]} continue
+    lappend found "$name: has no place at the top level"
   }
+  return $found
 }
 
 # -------------------------------------------------------------------------------------------------

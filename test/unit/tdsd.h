@@ -22,12 +22,11 @@ static int port, control_port, browser_port;
 static char dir[1024];
 
 static inline void start_server(void) {
-  const char *build = getenv("EDB_BUILD_DIR");
+  const char *build = getenv("EDB_BUILD_DIR"), *temporary = getenv("TMPDIR");
   char program[1200], line[200] = "";
   int pipes[2];
-  if (!getcwd(dir, sizeof dir - 20) || pipe(pipes) != 0) exit(1);
-  strncat(dir, "/tdsd-XXXXXX", 20);
-  if (!mkdtemp(dir)) exit(1);
+  snprintf(dir, sizeof dir, "%s/edb.XXXXXX", temporary ? temporary : "/tmp");
+  if (!mkdtemp(dir) || pipe(pipes) != 0) exit(1);
   snprintf(program, sizeof program, "%s/tdsd", build ? build : "build");
   pid = fork();
   if (pid == 0) {
@@ -53,6 +52,12 @@ static inline void stop_server(void) {
   snprintf(path, sizeof path, "%s/violations", dir);
   CHECK(stat(path, &s) != 0 || s.st_size == 0);
   kill(pid, SIGTERM);
+  waitpid(pid, NULL, 0);
+  pid = fork();
+  if (pid == 0) {
+    execlp("rm", "rm", "-rf", dir, (char *)NULL);
+    _exit(1);
+  }
   waitpid(pid, NULL, 0);
   CHECK_INT(blocks, 0);
 }
