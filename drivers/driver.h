@@ -334,6 +334,7 @@ struct edb_dialect {
   const char *no_two_phase; /* why no transaction can be prepared here; NULL: one can */
   /* Statements with %s = a name of letters, digits and '_'; NULL: there is none (release: it needs none). */
   const char *savepoint, *rollback_to, *release;
+  const char *read_only; /* makes a session refuse writes; NULL: nothing does */
   int error_dooms; /* 1: an error in a transaction undoes all of it but what a savepoint holds */
   int dynamic;     /* 1: a column takes values of any type */
   int no_nul;      /* 1: text cannot hold the character NUL */

@@ -81,6 +81,7 @@ struct Server {
   int removed;    /* no longer listed; freed with the last of its links */
   int links;      /* and what else holds it */
   int two_phase;  /* the option */
+  int readonly;   /* likewise */
   int settled;    /* 1: nothing of this local database hangs there, as far as is known */
   sqlite3_int64 late; /* seconds since 1970 until when something may still come to hang there */
 };

@@ -145,6 +145,15 @@ static int link_open(Server *server, Link **out, char **message) {
   link->server = server;
   link->generation = server->generation;
   server->links++;
+  const edb_dialect *dialect = edb_connection_dialect(&link->connection);
+  if (server->readonly && dialect && dialect->read_only) {
+    int code = edb_execute(&link->connection, dialect->read_only, NULL, 0, NULL);
+    if (code != EDB_OK) {
+      int rc = link_fail(link, code, message);
+      link_close(link);
+      return rc;
+    }
+  }
   *out = link;
   return SQLITE_OK;
 }
@@ -182,7 +191,7 @@ void link_release(Link *link) {
   if (link->session) return;
   for (Link *other = server->idle; other; other = other->next) idle++;
   if (server->removed || link->generation != server->generation || idle >= IDLE_LINKS ||
-      (link->touched && edb_reset(&link->connection) != EDB_OK)) {
+      (link->touched && (server->readonly || edb_reset(&link->connection) != EDB_OK))) {
     link_close(link);
     return;
   }
@@ -298,6 +307,16 @@ static int link_send(Link *link, const Command *command, Stream *stream, int64_t
                 : edb_statement_execute(statement, command->parameters, command->n, affected);
 }
 
+/* Where nothing at the server's holds a session to reading, what may write is not sent. */
+static int link_may(const Link *link, const Command *command, char **message) {
+  const Server *server = link->server;
+  const edb_dialect *dialect = edb_connection_dialect(&link->connection);
+  if (!server->readonly || !command->writes || (dialect && dialect->read_only)) return SQLITE_OK;
+  *message = sqlite3_mprintf("edb: %s %s is read-only (readonly=1), and this statement may write",
+                             server->driver->name, server->name);
+  return SQLITE_ERROR;
+}
+
 /* The statement of a table is written for the server that the table was created on. */
 static int link_speaks(const Link *link, const Command *command, char **message) {
   const edb_dialect *dialect = edb_connection_dialect(&link->connection);
@@ -322,6 +341,7 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
     int reused;
     link_free_for_command(link);
     int rc = link_speaks(link, command, message);
+    if (rc == SQLITE_OK) rc = link_may(link, command, message);
     if (rc == SQLITE_OK && session) rc = session_before(session, command, message);
     if (rc != SQLITE_OK) return rc;
     link_starts(link, command->sql, command->users);

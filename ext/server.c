@@ -176,8 +176,10 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
   }
   const edb_driver *driver = edb_url_driver(url, &error);
   int two_phase = 0;
+  int readonly = 0;
   if (driver == NULL || edb_url_check(url, options, count, &error) != EDB_OK ||
-      own_options(driver, url, options, count, &two_phase, &error) != EDB_OK) {
+      own_options(driver, url, options, count, &two_phase, &error) != EDB_OK ||
+      edb_url_flag(url, options, count, "readonly", &readonly, &error) != EDB_OK) {
     *message = sqlite3_mprintf("edb: server %s: %s", name, error.message);
     return SQLITE_ERROR;
   }
@@ -191,6 +193,7 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
   server->url = copy;
   server->driver = driver;
   server->two_phase = two_phase;
+  server->readonly = readonly;
   server->settled = 0;
   server->generation++;
   server_close_idle(server);
@@ -219,8 +222,10 @@ static Server *server_of_url(Edb *edb, const char *url, char **message) {
   }
   const edb_driver *driver = edb_url_driver(url, &error);
   int two_phase = 0;
+  int readonly = 0;
   if (driver == NULL || edb_url_check(url, NULL, 0, &error) != EDB_OK ||
-      own_options(driver, url, NULL, 0, &two_phase, &error) != EDB_OK) {
+      own_options(driver, url, NULL, 0, &two_phase, &error) != EDB_OK ||
+      edb_url_flag(url, NULL, 0, "readonly", &readonly, &error) != EDB_OK) {
     *message = sqlite3_mprintf("edb: %s", error.message);
     return NULL;
   }
@@ -234,6 +239,7 @@ static Server *server_of_url(Edb *edb, const char *url, char **message) {
   }
   server->by_url = 1;
   server->two_phase = two_phase;
+  server->readonly = readonly;
   server->url = copy;
   server->driver = driver;
   return server;

@@ -427,6 +427,9 @@ static int write_allowed(Write *w, int inserts) {
   if (w->d->query) {
     return refuse(w, sqlite3_mprintf("edb: %s is a query, and cannot be written to", table->name));
   }
+  if (session_server(w->session)->readonly) {
+    return refuse(w, sqlite3_mprintf("edb: %s: its server is read-only (readonly=1)", table->name));
+  }
   if (w->d->readonly) {
     return refuse(w, sqlite3_mprintf("edb: %s is read-only (readonly=1)", table->name));
   }

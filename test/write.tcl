@@ -325,3 +325,14 @@ proc write::concurrent_cases {} {
     do_catchsql_test cc.keyless.$sql $sql {/1 .edb: keyless has no key, so .*/}
   }
 }
+
+# readonly=1 of the server: refused here, and by the server itself what only it can tell.
+proc write::readonly_cases {url} {
+  set sign [expr {[string first ? $url] >= 0 ? "&" : "?"}]
+  execsql "SELECT edb_server('ro', '$url${sign}readonly=1'); CREATE VIRTUAL TABLE ro USING edb(ro, 'sp')"
+  do_execsql_test ro.read { SELECT count(*) FROM ro } [execsql { SELECT count(*) FROM sp }]
+  do_catchsql_test ro.write { INSERT INTO ro VALUES (99, 99) } {1 {edb: ro: its server is read-only (readonly=1)}}
+  do_test ro.exec { catch { execsql { SELECT edb_exec('ro', 'DELETE FROM sp') } } } 1
+  do_test ro.there { expr {[llength [there sp id]] > 0} } 1
+  do_catchsql_test ro.bad "SELECT edb_server('bad', '$url${sign}readonly=maybe')" {/1 .*readonly.*/}
+}
