@@ -92,7 +92,7 @@ all: $(SO)
 help:
 	@echo 'make               edb.so'
 	@echo 'make demo          the main job on a SQLite file as the remote server'
-	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one'
+	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one, SQLITE=newer in a newer SQLite'
 	@echo 'make faults        writing, broken off at every message; FAULTS=n rounds'
 	@echo 'make test-interop  other clients and hosts, where they can be had'
 	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
@@ -224,7 +224,7 @@ demo: $(SO) | setup
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
 test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
-	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl
+	@SUITE='$(SUITE)' SQLITE='$(SQLITE)' $(TCLSH) test/run.tcl
 
 faults: $(SO) $(B)/faultproxy $(B)/tdsd | setup
 	@SUITE=write_faults FAULTS='$(or $(FAULTS),3)' SUITE_TIMEOUT=3600 $(TCLSH) test/run.tcl

@@ -11,17 +11,22 @@
 namespace eval data {
   variable root [file dirname [file dirname [file normalize [info script]]]]
   variable iso /usr/share/iso-codes/json
+  variable newer_options {THREADSAFE=1 USE_URI=1 ENABLE_COLUMN_METADATA ENABLE_DBSTAT_VTAB ENABLE_FTS3 ENABLE_FTS3_PARENTHESIS
+    ENABLE_FTS3_TOKENIZER ENABLE_FTS4 ENABLE_FTS5 ENABLE_LOAD_EXTENSION ENABLE_MATH_FUNCTIONS ENABLE_PREUPDATE_HOOK
+    ENABLE_RTREE ENABLE_SESSION ENABLE_STMTVTAB ENABLE_UNLOCK_NOTIFY LIKE_DOESNT_MATCH_BLOBS MAX_VARIABLE_NUMBER=250000
+    SECURE_DELETE SOUNDEX}
 }
 
-# Makes NAME be there, or raises why it cannot be: iso, cities, or apsw, a Python module that holds a
-# newer SQLite than Debian's.
+# Makes NAME be there, or raises why it cannot be: iso, cities, apsw (a Python module that holds a newer SQLite than
+# Debian's), or sqlite, a library of such a one.
 proc data::fetch {name} {
   variable iso
   switch $name {
     iso { if {![file exists $iso/iso_3166-1.json]} { servers::unavailable "iso-codes is not installed" } }
     cities { cities_file }
     apsw { pip apsw 3.54.1.0 }
-    default { error "no data \"$name\": there are iso, cities and apsw" }
+    sqlite { newer_sqlite }
+    default { error "no data \"$name\": there are iso, cities, apsw and sqlite" }
   }
 }
 
@@ -36,6 +41,27 @@ proc data::pip {package version} {
         --root-user-action=ignore --only-binary=:all: --upgrade --target $target $package==$version 2>@1} message]} {
     servers::unavailable "pip could not install $package: [lindex [split $message \n] end]"
   }
+}
+
+# The folder of a libsqlite3.so.0 to be found before the system's: the source in npm's better-sqlite3, built as
+# Debian builds its own, since Debian's Tcl package and shell ask for all that is in there.
+proc data::newer_sqlite {} {
+  variable root
+  variable newer_options
+  set package [servers::npm $servers::npm_sqlite]
+  set source $package/deps/sqlite3/sqlite3.c
+  if {![regexp {#define SQLITE_VERSION +"([\d.]+)"} [servers::read_file $source] -> version]} {
+    error "$source does not tell its version"
+  }
+  set target $root/build/peers/sqlite-$version
+  if {![file exists $target/libsqlite3.so.0]} {
+    puts stderr "Building SQLite $version"
+    file mkdir $target
+    exec cc -O2 -fPIC -w -shared -Wl,-soname,libsqlite3.so.0 {*}[lmap option $newer_options { string cat -DSQLITE_ $option }] \
+      -o $target/part.[pid] $source -ldl -lm -lpthread
+    file rename -force $target/part.[pid] $target/libsqlite3.so.0
+  }
+  return $target
 }
 
 # cities-VERSION.tsv in build/peers, in COPY's text format, made by the package's own reader.

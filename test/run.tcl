@@ -7,6 +7,8 @@
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
 #   # servers: postgresql|mysql     one run for each server of either kind
 #   # data: cities                  files that test/data.tcl fetches beforehand
+#   # also: newer                   once more, with the first such servers, in a newer SQLite than the system's
+# SQLITE=newer runs each suite in that one alone.
 # and so may a C unit test, where `**` stands for `#`; its `** also: nou128` asks for a second run, as the
 # Makefile builds it below nou128/.
 
@@ -25,6 +27,7 @@ set env(EDB_BUILD_DIR) $build
 set env(EDB_ROOT) $root
 set only [setting SUITE {}]
 set interop [expr {"-interop" in $argv}]
+set hosted [setting SQLITE system]
 array set total {passed 0 failed 0 skipped 0}
 set notes {}           ;# skipped suites and failed ones, told again at the end
 
@@ -81,7 +84,7 @@ proc note {what name reason} {
   incr ::total([expr {$what eq "skip" ? "skipped" : "failed"}])
 }
 
-# A job is {label command servers suite}.
+# A job is {label command servers suite ?folder of the SQLite to use?}.
 proc unit_jobs {} {
   set jobs {}
   foreach source [glob -nocomplain $::root/test/unit/*.c] {
@@ -100,9 +103,22 @@ proc unit_jobs {} {
 proc suite_jobs {pattern} {
   set jobs {}
   foreach path [lsort [glob -nocomplain $::root/$pattern]] {
-    lappend jobs {*}[jobs $path [info nameofexecutable] $path]
+    set found [jobs $path [info nameofexecutable] $path]
+    if {$::hosted eq "system"} { lappend jobs {*}$found }
+    if {$::hosted eq "newer"} { lappend jobs {*}[in_newer $found] }
+    if {$::hosted eq "system" && [header $path also] eq "newer"} { lappend jobs {*}[in_newer [lrange $found 0 0]] }
   }
   return $jobs
+}
+
+# The jobs in the newer SQLite, which is fetched first.
+proc in_newer {jobs} {
+  if {$jobs eq {} || ![have_data sqlite "[lindex $jobs 0 0]\[newer\]"]} return
+  set folder [data::newer_sqlite]
+  lmap job $jobs {
+    lassign $job label command servers suite
+    list "$label\[newer\]" $command $servers $suite $folder
+  }
 }
 
 # The jobs of one source: one for each combination of servers that it asks for.
@@ -148,7 +164,7 @@ proc have_data {names suite} {
 
 # The environment of one job as words for env(1): edb's and the servers' own settings of whoever
 # runs the tests are kept away from them.
-proc environment {servers suite scratch} {
+proc environment {servers suite scratch sqlite} {
   set words {}
   foreach name [array names ::env] {
     if {[regexp {^(PG|MYSQL_|MARIADB_|ODBC)} $name] || $name in {EDB_CONFIG LD_PRELOAD SUITE FREETDSCONF}} { lappend words -u $name }
@@ -157,6 +173,10 @@ proc environment {servers suite scratch} {
   lappend words ODBCSYSINI=$scratch ODBCINI=$scratch/odbc.ini
   lappend words XDG_CONFIG_HOME=$scratch/config PGPASSFILE=$scratch/pgpass EDB_TEST_SERVERS=$servers
   set libraries {}
+  if {$sqlite ne {}} {
+    lappend libraries $sqlite
+    lappend words EDB_TEST_HOST=[lindex [split [file tail $sqlite] -] 1]
+  }
   foreach name $servers {
     set server [servers::database [servers::start $name] [string map {- _} $suite]]
     if {[dict get $server libdir] ne {}} { lappend libraries [dict get $server libdir] }
@@ -187,11 +207,11 @@ proc make_scratch {} {
 }
 
 proc launch {job} {
-  lassign $job label command servers suite
+  lassign $job label command servers suite sqlite
   set scratch $::scratch/[string map {[ - ] {} , -} $label]
   file delete -force $scratch
   file mkdir $scratch
-  if {[catch {environment $servers $suite $scratch} words]} {
+  if {[catch {environment $servers $suite $scratch $sqlite} words]} {
     note fail $label $words
     return [settle]
   }
@@ -295,8 +315,11 @@ proc main {} {
   set ::busy {}           ;# label -> {suite servers} of what runs
   make_scratch
   set ::sanitizer [sanitizer_environment]
+  if {$::hosted ni {system newer}} { error "SQLITE may be system or newer" }
   if {$::interop} {
     set ::queue [suite_jobs test/interop/*.test]
+  } elseif {$::hosted eq "newer"} {
+    set ::queue [suite_jobs test/*.test]
   } else {
     set ::queue [concat [unit_jobs] [suite_jobs test/*.test]]
   }

