@@ -208,8 +208,10 @@ static int take_forms(Sql *sql, const Definition *d, const Plan *plan, sqlite3_v
   for (int i = 0; i < plan->count; i++) {
     const Term *term = &plan->terms[i];
     edb_value parameter;
+    int exact = 0;
     if (values == NULL || term->argument < 0) return 0;
-    forms[i] = ship_form(d, term, values[term->argument], &parameter);
+    forms[i] = ship_form(d, term, values[term->argument], &parameter, &exact);
+    if (!exact) sql->supersets++;
     if (forms[i] == SHIP_OWN) return 0;
     if (forms[i] != 0 && !add_parameter(sql, &parameter)) return 0;
   }
@@ -231,6 +233,7 @@ Shipped deparse_plan(Sql *sql, const Definition *d, Plan *plan, sqlite3_value **
   if (sql->rc != SQLITE_OK) return SHIP_FAIL;
   if (known && same_forms(plan, forms)) return SHIP_SENT;
   sql->count = 0;
+  sql->supersets = 0;
   Shipped shipped = deparse_select(sql, d, plan, values);
   sql->written = sqlite3_str_value(sql->text);
   if (!known || shipped != SHIP_SENT) return shipped;

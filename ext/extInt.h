@@ -484,11 +484,12 @@ int sql_run(sqlite3 *db, char *sql, char **message);
 
 /* A condition that goes to the server. */
 struct Term {
-  int column;       /* of the definition; -1: the identity */
-  unsigned char op; /* SQLITE_INDEX_CONSTRAINT_… */
-  unsigned char in; /* EQ against each value of a list */
-  int argument;     /* of xFilter, from 0; -1: it has none */
-  int form;         /* of ship_form, in the plan's `written` */
+  int column;          /* of the definition; -1: the identity */
+  unsigned char op;    /* SQLITE_INDEX_CONSTRAINT_… */
+  unsigned char in;    /* EQ against each value of a list */
+  int argument;        /* of xFilter, from 0; -1: it has none */
+  unsigned char class; /* ShipClass: what it can be at best */
+  int form;            /* of ship_form, in the plan's `written` */
 };
 
 struct Plan {
@@ -520,7 +521,14 @@ void plans_free(Table *table);
 /* 0 where no running statement can have an outer join. */
 int outer_join_possible(sqlite3 *db);
 
-/* ---- ship.c: values against remote columns -------------------------------------------------- */
+/* ---- ship.c: conditions against remote columns ---------------------------------------------- */
+
+/* What becomes of a predicate. */
+typedef enum ShipClass {
+  SHIP_UNSAFE = 0, /* it is not sent: SQLite alone decides */
+  SHIP_SUPERSET,   /* the server lets through each row that satisfies it, and others */
+  SHIP_EXACT       /* and no others */
+} ShipClass;
 
 /* A statement under construction, with its parameters. Sticky: looked at once, by sql_finish. */
 typedef struct Sql {
@@ -532,30 +540,76 @@ typedef struct Sql {
   void **owned; /* memory that parameters point into */
   int owned_count, owned_size;
   int outer; /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
+  int supersets; /* terms that are less than exact with their values; 0: the rows that come are those that satisfy
+                 ** all of the plan's terms, and no others */
   int rc;
 } Sql;
 
 typedef enum Shipped {
   SHIP_SENT = 0, /* the condition was written */
+  SHIP_PRESENT,  /* every value that is not NULL satisfies it */
   SHIP_SKIP,     /* it cannot be sent: SQLite alone decides */
   SHIP_NEVER,    /* no row can satisfy it */
   SHIP_FAIL      /* out of memory, or an error of SQLite */
 } Shipped;
 
-/* Whether a condition with this operator can be sent for such a column at all; type NULL: for an
-** integer identity. collation: what SQLite compares by. */
-int ship_possible(const Definition *definition, const edb_type *type, int op,
-                  const char *collation);
+/* What a condition with this operator can be at best, for an ordinary value; type NULL: for an integer identity.
+** collation: what SQLite compares by. *reason: why it is no better, static text; NULL where it is exact. reason may be
+** NULL. */
+ShipClass ship_class(const Definition *definition, const edb_type *type, int op,
+                     const char *collation, const char **reason);
 
-/* Writes the condition: all rows that satisfy it in SQLite satisfy it there, perhaps others too.
-** value NULL: as with an ordinary value, for EXPLAIN. */
+/* Writes the condition: all rows that satisfy it in SQLite satisfy it there. Counts it in sql->supersets unless no
+** others do. value NULL: as with an ordinary value, for EXPLAIN. Never SHIP_PRESENT. */
 Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqlite3_value *value);
 
 /* What a condition's SQL depends on: the operator that is written (then *parameter is its only parameter), 0 where
-** nothing is, SHIP_OWN where it depends on more. */
+** nothing is, SHIP_OWN where it depends on more. *exact: whether it is, with this value. */
 #define SHIP_OWN (-1)
 int ship_form(const Definition *definition, const Term *term, sqlite3_value *value,
-              edb_value *parameter);
+              edb_value *parameter, int *exact);
+
+/* ---- ship_number.c, ship_time.c, ship_text.c: what a column is compared with ------------------- */
+
+/* A condition being written. */
+typedef struct Condition {
+  Sql *sql;
+  const Definition *definition;
+  const edb_type *type;
+  const char *name;   /* of the column, as the server has it */
+  const char *column; /* as it stands in a comparison */
+} Condition;
+
+/* What a column is compared with there, for a comparison with a value here. */
+typedef struct Bound {
+  int op;    /* SQLITE_INDEX_CONSTRAINT_… */
+  int exact; /* 0: more rows than SQLite's are let through */
+  edb_value value;
+} Bound;
+
+int ship_is_range(int op);
+
+/* Of a column all of whose values are on one side of what it is compared with; below: that is below them. */
+Shipped ship_beyond(int op, int below);
+
+/* Each is given b->op as SQLite has it, and b->exact 1. The value is valid as long as v. */
+Shipped ship_bound_number(const edb_type *type, sqlite3_value *v, Bound *b);
+Shipped ship_bound_sqlite(sqlite3_value *v, Bound *b);
+Shipped ship_bound_time(const edb_type *type, sqlite3_value *v, Bound *b);
+Shipped ship_bound_text(const edb_type *type, sqlite3_value *v, Bound *b);
+
+/* Whichever of them the type is for. */
+Shipped ship_bound(const edb_type *type, int op, sqlite3_value *v, Bound *b);
+
+/* Writes the value's placeholder as the column is compared with it. */
+void ship_parameter(const Condition *c, const edb_value *value);
+
+/* ---- ship_list.c: IN ---------------------------------------------------------------------------- */
+
+/* The list is sqlite3_vtab_in_first's. */
+Shipped ship_list(const Condition *c, sqlite3_value *list);
+/* For EXPLAIN: a list of unknown length. */
+Shipped ship_typical_list(const Condition *c);
 
 /* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
 

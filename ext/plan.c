@@ -51,7 +51,8 @@ static int plans_equal(const Plan *a, const Plan *b) {
   for (int i = 0; i < a->count; i++) {
     const Term *s = &a->terms[i];
     const Term *t = &b->terms[i];
-    if (s->column != t->column || s->op != t->op || s->in != t->in || s->argument != t->argument) {
+    if (s->column != t->column || s->op != t->op || s->in != t->in || s->class != t->class ||
+        s->argument != t->argument) {
       return 0;
     }
   }
@@ -139,10 +140,12 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
     if (!info->aConstraint[i].usable || column == -2 || !d->pushdown) continue;
     if (op == SQLITE_INDEX_CONSTRAINT_LIMIT || op == SQLITE_INDEX_CONSTRAINT_OFFSET) continue;
     const edb_type *type = column < 0 ? NULL : d->columns[column].type;
-    if (!ship_possible(d, type, op, sqlite3_vtab_collation(info, i))) continue;
+    ShipClass class = ship_class(d, type, op, sqlite3_vtab_collation(info, i), NULL);
+    if (class == SHIP_UNSAFE) continue;
     Term *term = &plan->terms[plan->count++];
     term->column = column;
     term->op = (unsigned char)op;
+    term->class = (unsigned char)class;
     term->in = op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, i, -1);
     term->argument = has_argument(op) ? (*arguments)++ : -1;
     if (term->in) sqlite3_vtab_in(info, i, 1);
