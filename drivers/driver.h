@@ -290,7 +290,10 @@ struct edb_type {
   const char *read; /* how a column of it is selected, %s = the quoted column; NULL: as it is */
   const char *parameter; /* how a placeholder compared with it is written, %s = the placeholder;
                          ** NULL: as it is */
-  const char *assigned;  /* likewise for one that a column is set to */
+  /* How JSON is made a value of it, where its text begins with `json` ('[' or '{'): %s = the placeholder, %r = the
+  ** quoted table, %c = the quoted column, %l = the column's name as a literal; NULL: it is text as any other. */
+  const char *from_json;
+  char json;
   const char *array; /* the test against a text parameter that is an array of it, behind the column:
                          ** "= ANY (%s::text::int8[])", its elements written as PostgreSQL's array
                          ** literals are; NULL: a list of parameters is sent */

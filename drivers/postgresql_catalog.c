@@ -38,9 +38,19 @@
     .parameter = "%s::" its_name, .array = ARRAY(its_name), .early = before, .late = after         \
   }
 
+/* What to_json wrote. The table's row type knows what the column is made of. */
+#define FROM_JSON                                                                                  \
+  "(pg_catalog.json_populate_record(NULL::%r, pg_catalog.json_build_object(%l, "                   \
+  "%s::text::json))).%c"
+
 /* Sorted by name. */
 static const edb_type types[] = {
-    READ("array", EDB_DECLARED_JSON, "to_json(%s)::text"),
+    {.name = "array",
+     .kind = EDB_TEXT,
+     .declared = EDB_DECLARED_JSON,
+     .read = "to_json(%s)::text",
+     .from_json = FROM_JSON,
+     .json = '['},
     PLAIN("bit", EDB_TEXT, EDB_DECLARED_TEXT),
     COMPARED("bool", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN, "bool"),
     COMPARED("bpchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "bpchar"),
@@ -51,6 +61,8 @@ static const edb_type types[] = {
      .kind = EDB_TEXT,
      .declared = EDB_DECLARED_JSON,
      .read = "to_json(%s)::text",
+     .from_json = FROM_JSON,
+     .json = '{',
      .is_null = "%s IS NOT DISTINCT FROM NULL"},
     MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
     FLOAT("float4"),

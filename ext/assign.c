@@ -85,10 +85,10 @@ static const char *integer_of_text(edb_value *out) {
   int negative = p[0] == '-';
   for (size_t i = negative || p[0] == '+'; i < n; i++) {
     sqlite3_uint64 digit = (sqlite3_uint64)(p[i] - '0');
-    if (u > (UINT64_MAX - digit) / 10) return "so large";
+    if (u > (UINT64_MAX - digit) / 10) return "so large a number";
     u = u * 10 + digit;
   }
-  if (negative && u > (sqlite3_uint64)INT64_MAX + 1) return "so small";
+  if (negative && u > (sqlite3_uint64)INT64_MAX + 1) return "so small a number";
   if (negative) {
     out->kind = EDB_I64;
     out->as.i64 = u ? -(int64_t)(u - 1) - 1 : 0;
@@ -100,7 +100,7 @@ static const char *integer_of_text(edb_value *out) {
 
 static const char *integer_of_double(edb_value *out) {
   double f = out->as.f64;
-  if (!(f >= -0x1p63 && f < 0x1p63)) return "so large";
+  if (!(f >= -0x1p63 && f < 0x1p63)) return "so large a number";
   int64_t i = (int64_t)f;
   if ((double)i < f || (double)i > f) return "an integer";
   out->kind = EDB_I64;
@@ -130,14 +130,15 @@ static const char *in_range(const Column *column, const edb_value *value) {
   int64_t least = type->kind == EDB_U64 ? 0 : INT64_MIN;
   int64_t most = INT64_MAX;
   if (value->kind == EDB_U64)
-    return type->kind == EDB_U64 && type->compare != EDB_COMPARE_INTEGER ? NULL : "so large";
+    return type->kind == EDB_U64 && type->compare != EDB_COMPARE_INTEGER ? NULL
+                                                                         : "so large a number";
   for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
     if (strcmp(ranges[i].name, type->name) != 0) continue;
     least = ranges[i].least;
     most = ranges[i].most;
   }
-  if (value->as.i64 > most) return "so large";
-  return value->as.i64 < least ? "so small" : NULL;
+  if (value->as.i64 > most) return "so large a number";
+  return value->as.i64 < least ? "so small a number" : NULL;
 }
 
 static const char *assign_integer(const Column *column, edb_value *out) {
@@ -176,9 +177,10 @@ static const char *assign_real(sqlite3_value *value, edb_value *out) {
   return NULL;
 }
 
-/* An exact decimal stays the text that it is. */
-static const char *assign_decimal(edb_value *out) {
+/* An exact decimal stays the text that it is. A type that has NaN has infinities; MySQL's makes 0 of them. */
+static const char *assign_decimal(const edb_type *type, edb_value *out) {
   int whole;
+  if (out->kind == EDB_F64 && isinf(out->as.f64) && !type->is_null) return "infinity";
   if (out->kind == EDB_BYTES) return "bytes";
   if (out->kind == EDB_TEXT) {
     trim(&out->as.text.p, &out->as.text.n);
@@ -219,6 +221,46 @@ static const char *assign_text(const Definition *d, const Column *column, sqlite
   return NULL;
 }
 
+/* The number of two digits at p[at]; -1 where there are none. */
+static int two_digits(const char *p, size_t n, size_t at) {
+  if (at + 2 > n || !is_digit(p[at]) || !is_digit(p[at + 1])) return -1;
+  return (p[at] - '0') * 10 + p[at + 1] - '0';
+}
+
+static int month_days(int year, int month) {
+  static const char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  int leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return days[month - 1] + (month == 2 && leap);
+}
+
+/* Whether it is written as a date, or a date and a time, and there is none such: 2024-02-30, 2024-02-01 25:00. Some
+** servers would take it for what it is not. A month or day of 0 is another matter: MySQL has those. */
+static int is_no_date(const char *p, size_t n) {
+  int century = two_digits(p, n, 0), year = two_digits(p, n, 2), month = two_digits(p, n, 5),
+      day = two_digits(p, n, 8);
+  if (century < 0 || year < 0 || month < 0 || day < 0 || p[4] != '-' || p[7] != '-') return 0;
+  if (month > 12 || day > 31) return 1;
+  if (month > 0 && day > month_days(century * 100 + year, month)) return 1;
+  return two_digits(p, n, 11) > 24 || two_digits(p, n, 14) > 59 || two_digits(p, n, 17) > 60;
+}
+
+static int before(const edb_time *a, const edb_time *b) {
+  return a->days < b->days || (a->days == b->days && a->nanos < b->nanos);
+}
+
+static const char *take_time(const edb_type *type, edb_value *out, edb_time *time,
+                             edb_time_form form) {
+  const edb_span *span = type->span;
+  if (form == EDB_DATE && time->nanos != 0) return "a time of day";
+  time->form = (uint8_t)form;
+  if (form == EDB_DATE) time->zoned = 0;
+  if (span && (time->days < span->first || before(&span->last, time)))
+    return "so early or late a time";
+  out->kind = EDB_TIME;
+  out->as.time = *time;
+  return NULL;
+}
+
 /* What SQLite's dates cannot express (infinity, BC, zero dates) came as the server's own text, and goes back as that;
 ** the server judges it. So is anything that does not begin as a date does. */
 static const char *assign_time(const edb_type *type, edb_value *out) {
@@ -229,19 +271,15 @@ static const char *assign_time(const edb_type *type, edb_value *out) {
   size_t n = out->as.text.n;
   edb_time time;
   if (out->kind != EDB_TEXT) return "anything but a date or time as text";
-  if (edb_time_parse(p, n, form, n > 0 && p[n - 1] == 'Z', &time)) {
-    out->kind = EDB_TIME;
-    out->as.time = time;
-    return NULL;
-  }
-  if (form == EDB_DATETIME && edb_time_parse(p, n, EDB_DATE, 0, &time)) {
-    time.form = EDB_DATETIME;
-    out->kind = EDB_TIME;
-    out->as.time = time;
-    return NULL;
+  int zoned = n > 0 && p[n - 1] == 'Z';
+  if (edb_time_parse(p, n, form, zoned, &time) ||
+      (form == EDB_DATETIME && edb_time_parse(p, n, EDB_DATE, 0, &time)) ||
+      (form == EDB_DATE && edb_time_parse(p, n, EDB_DATETIME, zoned, &time))) {
+    return take_time(type, out, &time, form);
   }
   if (!is_utf8(p, n) || memchr(p, 0, n)) return "text that is not UTF-8";
-  return NULL;
+  if (n == strspn(p, " ")) return "an empty text"; /* SQL Server would make 1900-01-01 of it */
+  return form != EDB_CLOCK && is_no_date(p, n) ? "a date or time that there is not" : NULL;
 }
 
 int assign_value(Sql *sql, const Definition *d, const Column *column, sqlite3_value *value,
@@ -259,7 +297,7 @@ int assign_value(Sql *sql, const Definition *d, const Column *column, sqlite3_va
     *why = assign_real(value, out);
     break;
   case EDB_DECLARED_NUMERIC:
-    *why = assign_decimal(out);
+    *why = assign_decimal(type, out);
     break;
   case EDB_DECLARED_DATE:
   case EDB_DECLARED_TIME:
@@ -274,4 +312,9 @@ int assign_value(Sql *sql, const Definition *d, const Column *column, sqlite3_va
     break;
   }
   return *why ? SQLITE_MISMATCH : SQLITE_OK;
+}
+
+int assign_is_json(const edb_type *type, const edb_value *value) {
+  return type->from_json && value->kind == EDB_TEXT && value->as.text.n > 0 &&
+         value->as.text.p[0] == type->json;
 }

@@ -234,7 +234,7 @@ static int may_wait(const Batch *b, const Session *session, const Assigned *colu
   if (!sqlite3_get_autocommit(db) && !session_brackets(session, b->running)) return 0;
   for (int i = 0; i < d->count; i++) {
     if (!columns[i].sent) continue;
-    if (d->columns[i].type->assigned) return 0;
+    if (assign_is_json(d->columns[i].type, &columns[i].value)) return 0;
     /* MySQL takes it among many rows, as 0, where it refuses it alone. */
     if (columns[i].value.kind == EDB_NULL && !d->columns[i].nullable) return 0;
   }

@@ -685,6 +685,8 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
 ** or SQLITE_MISMATCH and *why: what the column is and the value is not. */
 int assign_value(Sql *sql, const Definition *definition, const Column *column, sqlite3_value *value,
                  edb_value *out, const char **why);
+/* Whether it is JSON that the type's from_json makes a value of. */
+int assign_is_json(const edb_type *type, const edb_value *value);
 
 /* ---- key.c: which row ---------------------------------------------------------------------------------- */
 

@@ -147,19 +147,45 @@ static void append_column(Write *w, int i) {
   append_name(w->sql.text, w->d->dialect, w->d->columns[i].remote);
 }
 
-static void append_assigned(Write *w, int i, const edb_value *value) {
-  char placeholder[EDB_PLACEHOLDER_TEXT];
-  const char *form = w->d->columns[i].type->assigned;
-  sql_parameter(&w->sql, value, placeholder);
-  append_template(w->sql.text, form ? form : "%s", placeholder);
-}
-
 static int append_relation(Write *w) {
   char *relation = deparse_relation(w->d);
   if (relation == NULL) return SQLITE_NOMEM;
   sqlite3_str_appendall(w->sql.text, relation);
   sqlite3_free(relation);
   return SQLITE_OK;
+}
+
+/* A type's from_json (drivers/driver.h). */
+static void append_from_json(Write *w, int i, const char *placeholder) {
+  for (const char *p = w->d->columns[i].type->from_json; *p; p++) {
+    if (*p != '%') {
+      sqlite3_str_appendchar(w->sql.text, 1, *p);
+      continue;
+    }
+    switch (*++p) {
+    case 'r':
+      if (append_relation(w) != SQLITE_OK) w->sql.rc = SQLITE_NOMEM;
+      break;
+    case 'c':
+      append_column(w, i);
+      break;
+    case 'l':
+      sqlite3_str_appendf(w->sql.text, "%Q", w->d->columns[i].remote);
+      break;
+    default:
+      sqlite3_str_appendall(w->sql.text, placeholder);
+    }
+  }
+}
+
+static void append_assigned(Write *w, int i, const edb_value *value) {
+  char placeholder[EDB_PLACEHOLDER_TEXT];
+  sql_parameter(&w->sql, value, placeholder);
+  if (assign_is_json(w->d->columns[i].type, value)) {
+    append_from_json(w, i, placeholder);
+  } else {
+    sqlite3_str_appendall(w->sql.text, placeholder);
+  }
 }
 
 static void sql_restart(Write *w) {
