@@ -78,12 +78,12 @@ LIARS := $(if $(wildcard test/liar/*.c),$(B)/liar.so $(B)/liar_ansi.so)
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
-  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter faults,$(MAKECMDGOALS)),test)
+  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter faults fuzz-sql,$(MAKECMDGOALS)),test)
 
 export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
-.PHONY: all help setup units fuzzers demo test faults test-interop ct bench lint asan fuzz cover mutations format install \
+.PHONY: all help setup units fuzzers demo test faults fuzz-sql test-interop ct bench lint asan fuzz cover mutations format install \
   clean FORCE
 .DELETE_ON_ERROR:
 
@@ -94,6 +94,7 @@ help:
 	@echo 'make demo          the main job on a SQLite file as the remote server'
 	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one, SQLITE=newer in a newer SQLite'
 	@echo 'make faults        writing, broken off at every message; FAULTS=n rounds'
+	@echo 'make fuzz-sql      random queries against a local copy; DRIVER= SERVER= QUERIES= SECONDS= SEED= ONLY='
 	@echo 'make test-interop  other clients and hosts, where they can be had'
 	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
 	@echo 'make asan          the tests under the sanitizers'
@@ -224,10 +225,17 @@ demo: $(SO) | setup
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
 test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
-	@SUITE='$(SUITE)' SQLITE='$(SQLITE)' $(TCLSH) test/run.tcl
+	@SUITE='$(SUITE)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' $(TCLSH) test/run.tcl
 
 faults: $(SO) $(B)/faultproxy $(B)/tdsd | setup
 	@SUITE=write_faults FAULTS='$(or $(FAULTS),3)' SUITE_TIMEOUT=3600 $(TCLSH) test/run.tcl
+
+# The suites of random queries, at length.
+DIFFERENTIAL := $(patsubst %,differential_%,$(or $(DRIVER),postgresql mysql sqlite sqlserver odbc))
+fuzz-sql: $(SO) $(B)/tdsd | setup
+	@SUITE='$(DIFFERENTIAL:%_postgresql=%)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' SUITE_TIMEOUT=86400 EDB_QUERIES='$(or $(QUERIES),100000)' \
+	  EDB_SEED='$(SEED)' EDB_ONLY='$(ONLY)' EDB_ROUND='$(or $(ROUND),400)' EDB_PLAIN='$(PLAIN)' \
+	  EDB_SECONDS='$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS))' $(TCLSH) test/run.tcl
 
 test-interop: $(SO) $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop

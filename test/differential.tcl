@@ -5,20 +5,24 @@
 #
 # A round has its own seed.  It makes some tables on the server and, of each of them, an edb table eN, one
 # without pushdown pN and a local copy cN, compares the copies with the server's own rendering of the values,
-# and then puts QUERIES_A_ROUND queries to all three.  In a query <T3> stands for e3, p3 or c3.
+# and then puts EDB_ROUND queries to e and c, and some of them to p.  In a query <T3> stands for e3, p3 or c3.
 #
 #   EDB_SEED=n       the first round's seed
 #   EDB_QUERIES=n    how many queries, over all rounds
 #   EDB_ONLY=q       only that query of each round (a query depends on the seed and its number alone)
+#   EDB_ROUND=n      queries a round (120)
+#   EDB_PLAIN=n      of a hundred queries, how many go without pushdown, too (30)
+#   EDB_SECONDS=n    no round begins after that many
 #
-# Files: differential_driver.tcl and differential_{mysql,sqlserver,odbc}.tcl have what differs between servers,
-# differential_query.tcl the queries.
+# `make fuzz-sql` sets them.  Files: differential_driver.tcl and differential_{mysql,sqlserver,odbc}.tcl have what
+# differs between servers, differential_query.tcl the queries, differential_reduce.tcl makes a short one of one that differs.
 
 source [file join [file dirname [info script]] differential_driver.tcl]
 source [file join [file dirname [info script]] differential_mysql.tcl]
 source [file join [file dirname [info script]] differential_sqlserver.tcl]
 source [file join [file dirname [info script]] differential_odbc.tcl]
 source [file join [file dirname [info script]] differential_query.tcl]
+source [file join [file dirname [info script]] differential_reduce.tcl]
 
 # Random numbers of our own, so that a seed means the same under each version of Tcl ------------------
 
@@ -65,9 +69,12 @@ proc random::sample {list n} {
 }
 
 namespace eval differential {
-  variable queries_a_round 60
   variable null \x01                 ;# stands for no value that a table holds
   variable tables                    ;# of the round: a list of dicts, see make_table
+  variable specs {}                  ;# how the server's tables were made, by index
+  variable driver                    ;# and where we are, to be told
+  variable round_seed
+  variable query_number
   variable seen                      ;# what the planner did in how many queries
   variable spoken                    ;# queries with rows in the answer
 }
@@ -79,18 +86,25 @@ proc differential::setting {name default} {
   return $default
 }
 
-proc differential::run {driver queries} {
+proc differential::run {name queries} {
+  variable driver $name
   variable seen
   variable spoken 0
-  variable queries_a_round
+  variable spent {}
   set seed [setting EDB_SEED 1]
   set queries [setting EDB_QUERIES $queries]
-  set rounds [expr {($queries + $queries_a_round - 1) / $queries_a_round}]
-  puts "SQLite [sqlite3 -version], seeds $seed to [expr {$seed + $rounds - 1}], $queries_a_round queries each"
+  set each [setting EDB_ROUND 120]
+  set seconds [setting EDB_SECONDS {}]
+  set began [clock milliseconds]
+  puts "SQLite [sqlite3 -version], seeds from $seed, $each queries each"
   foreach class [${driver}::classes] { set seen([lindex $class 0]) 0 }
   ${driver}::define
-  for {set round 0} {$round < $rounds && $tester::failed < 20} {incr round} {
-    round $driver [expr {$seed + $round}] [expr {min($queries_a_round, $queries - $round * $queries_a_round)}]
+  set done 0
+  for {set at $seed} {$done < $queries && $tester::failed < 20} {incr at} {
+    if {$seconds ne {} && [clock milliseconds] - $began > 1000 * $seconds} break
+    set n [expr {min($each, $queries - $done)}]
+    round $driver $at $n
+    incr done $n
   }
   if {[setting EDB_ONLY {}] ne {}} return
   set counts {}
@@ -98,26 +112,42 @@ proc differential::run {driver queries} {
     set name [lindex $class 0]
     lappend counts "$name $seen($name)"
     # One in a hundred at least, or the generator has lost its sense.
-    if {$queries >= 300} { do_test effective.$name { expr {$seen($name) * 100 >= $queries} } 1 }
+    if {$done >= 300} { do_test effective.$name { expr {$seen($name) * 100 >= $done} } 1 }
   }
-  puts "of $queries queries, $spoken with rows; [join $counts {, }]"
-  if {$queries >= 300} { do_test effective.rows { expr {$spoken * 2 >= $queries} } 1 }
+  puts "of $done queries, $spoken with rows; [join $counts {, }]"
+  set took [expr {([clock milliseconds] - $began) / 1000.0}]
+  set parts {}
+  dict for {part micros} $spent { lappend parts [format "%s %.1f s" $part [expr {$micros / 1e6}]] }
+  puts [format "seeds to %d, %.1f s, %.0f queries/s: %s" [expr {$at - 1}] $took [expr {$done / $took}] [join $parts {, }]]
+  if {$done >= 300} { do_test effective.rows { expr {$spoken * 2 >= $done} } 1 }
+}
+
+# Runs the script in the caller and adds its time to PART.
+proc differential::timed {part script} {
+  variable spent
+  set since [clock microseconds]
+  set code [catch {uplevel 1 $script} result options]
+  dict incr spent $part [expr {[clock microseconds] - $since}]
+  return -options $options $result
 }
 
 proc differential::round {driver seed queries} {
   variable tables
+  variable round_seed $seed
+  variable query_number
   reset_db
   db nullvalue $differential::null
   execsql { PRAGMA synchronous = off }
   ${driver}::connect
   random::seed $seed
   set failed $tester::failed
-  do_test $seed.tables { differential::make_tables $driver $seed } {}
+  timed tables { do_test $seed.tables { differential::make_tables $driver $seed } {} }
   if {$tester::failed > $failed} return
   set only [setting EDB_ONLY {}]
   for {set q 1} {$q <= $queries && $tester::failed - $failed < 5} {incr q} {
     if {$only ni [list {} $q]} continue
     random::seed $seed $q
+    set query_number $q
     do_test $seed.$q { differential::try $driver [differential::query] } {}
   }
   ${driver}::disconnect
@@ -128,22 +158,23 @@ proc differential::round {driver seed queries} {
 # Answers what is wrong with their values.
 proc differential::make_tables {driver seed} {
   variable tables {}
+  variable specs {}
   set wrong {}
   set script {}
   for {set i 0} {$i < 6} {incr i} {
     set spec [${driver}::table $i]
     append script [dict get $spec sql]
     dict set spec index $i
-    lappend specs $spec
+    dict set specs $i $spec
   }
   set channel [open remote-$seed.sql w]
   fconfigure $channel -encoding utf-8
   puts $channel $script
   close $channel
   ${driver}::sql $script
-  foreach spec $specs {
+  foreach spec [dict values $specs] rendered [${driver}::render [dict values $specs]] {
     set table [make_table $driver $spec]
-    append wrong [compare_values $driver $spec $table]
+    append wrong [compare_values $spec $table $rendered]
     lappend tables $table
   }
   make_local_tables
@@ -208,13 +239,11 @@ proc differential::literal {quoted} {
 }
 
 # The rows of the copy and the server's own text of them, which came by another way.
-proc differential::compare_values {driver spec table} {
+proc differential::compare_values {spec table expected} {
   set i [dict get $table index]
   set names [lmap column [dict get $table columns] { dict get $column name }]
   if {[dict get $table rowid]} { set names [lrange $names 0 end-1] }
-  set n [llength $names]
-  set got [rows [db eval "SELECT [join $names {, }] FROM c$i"] $n]
-  set expected [${driver}::render $spec $n]
+  set got [rows [db eval "SELECT [join $names {, }] FROM c$i"] [llength $names]]
   if {[lsort $got] eq [lsort $expected]} return
   return "values of e$i ([dict get $spec relation]):\n[difference $expected $got]"
 }
@@ -269,15 +298,17 @@ proc differential::any_column {class} {
 # Answers what is wrong.
 proc differential::try {driver query} {
   variable spoken
-  set plan [catch_plan $query]
+  set plain [expr {[random::below 100] < [setting EDB_PLAIN 30]}]
+  set plan [timed plan { catch_plan $query }]
   note_plan $driver $plan
-  set expected [answer $query c]
+  set expected [timed local { answer $query c }]
   if {[llength $expected] > 1} { incr spoken }
-  foreach variant {e p} {
-    set got [answer $query $variant]
+  foreach {variant asked part} [list e 1 pushed p $plain plain] {
+    if {!$asked} continue
+    set got [timed $part { answer $query $variant }]
     set wrong [compare $query $expected $got]
     if {$wrong ne {} && ![excused $query $got]} {
-      return "[describe $query $variant $plan]\n$wrong"
+      return "[describe $query $variant $plan]\n$wrong\n[reduced $query $variant]"
     }
   }
 }

@@ -6,7 +6,7 @@
 #   table I              the I-th table of a round as a dict: sql creates and fills it; relation and options are
 #                        the arguments of USING edb(srv, …); classes has the class of each column; identity is 0
 #                        where edb cannot tell the rows apart; what else render needs
-#   render SPEC N        the table's rows as the server itself writes them, as differential::rows would have them
+#   render SPECS         of each table its rows as the server itself writes them, as differential::rows would have them
 #   classes              {name pattern}: what EXPLAIN QUERY PLAN has to show now and then
 #
 # Classes of columns, by which constants are made: int real numeric text date time datetime blob.
@@ -85,6 +85,27 @@ proc differential::type_value {type} {
     if {$class ne "text" || [lindex $type 3] eq "text"} { return $value }
   }
   random::pick $values
+}
+
+# The rows of each table from the lines that a client printed: `=` after a table, `-` for NULL, else x and the text in
+# hexadecimal, of which the driver's `rendered` makes a cell.
+proc differential::rendered_tables {driver specs lines separator} {
+  set at 0
+  set lines [split $lines \n]
+  lmap spec $specs {
+    set kinds [lmap column [dict get $spec columns] { lindex $column 1 2 }]
+    if {"decimal=text" in [dict get $spec options]} { set kinds [string map {num t} $kinds] }
+    set rows {}
+    while {[set line [lindex $lines $at]] ne "="} {
+      if {[incr at] > [llength $lines]} { error "no = after the rows of [dict get $spec from]" }
+      if {$line eq {}} continue
+      lappend rows [lmap cell [split $line $separator] kind $kinds {
+        expr {$cell eq "-" ? "null" : [${driver}::rendered $kind [string range $cell 1 end]]}
+      }]
+    }
+    incr at
+    set rows
+  }
 }
 
 # PostgreSQL ----------------------------------------------------------------------------------------
@@ -301,28 +322,20 @@ proc differential::postgresql::value {type k is_key} {
   return $value
 }
 
-proc differential::postgresql::render {spec n} {
-  set cells {}
-  foreach column [dict get $spec columns] {
-    lassign $column name type
-    set render [lindex $type 3]
-    if {$render eq "text"} { set render %s::text }
-    set text [string map [list %% % %s [name $name]] $render]
-    lappend cells "coalesce('x' || encode(convert_to($text, 'UTF8'), 'hex'), '-')"
+# All by one psql, with a line after each table.
+proc differential::postgresql::render {specs} {
+  set script {}
+  foreach spec $specs {
+    set cells [lmap column [dict get $spec columns] {
+      lassign $column name type
+      set render [lindex $type 3]
+      if {$render eq "text"} { set render %s::text }
+      set text [string map [list %% % %s [name $name]] $render]
+      string cat "coalesce('x' || encode(convert_to($text, 'UTF8'), 'hex'), '-')"
+    }]
+    append script "SELECT [join $cells ",\n"] FROM [dict get $spec from];\nSELECT '=';\n"
   }
-  set decimal [expr {"decimal=text" in [dict get $spec options]}]
-  set rows {}
-  foreach line [split [psql "SELECT [join $cells ",\n"] FROM [dict get $spec from]"] \n] {
-    if {$line eq {}} continue
-    set row {}
-    foreach cell [split $line |] column [dict get $spec columns] {
-      set kind [lindex $column 1 2]
-      if {$kind eq "num" && $decimal} { set kind t }
-      lappend row [if {$cell eq "-"} { string cat null } else { rendered $kind [string range $cell 1 end] }]
-    }
-    lappend rows $row
-  }
-  return $rows
+  differential::rendered_tables [namespace current] $specs [psql $script] |
 }
 
 # What edb should make of the server's text, by DESIGN's table of values.
@@ -483,7 +496,9 @@ proc differential::sqlite::table {i} {
   dict set spec sql $sql
 }
 
-proc differential::sqlite::render {spec n} {
-  set names [lmap column [dict get $spec columns] { name [lindex $column 0] }]
-  differential::rows [remote eval "SELECT [join $names {, }] FROM [name [dict get $spec from]]"] $n
+proc differential::sqlite::render {specs} {
+  lmap spec $specs {
+    set names [lmap column [dict get $spec columns] { name [lindex $column 0] }]
+    differential::rows [remote eval "SELECT [join $names {, }] FROM [name [dict get $spec from]]"] [llength $names]
+  }
 }

@@ -233,28 +233,20 @@ proc differential::mysql::value {type k is_key} {
   }
 }
 
-proc differential::mysql::render {spec n} {
-  set cells {}
-  foreach column [dict get $spec columns] {
-    lassign $column name type
-    set render [lindex $type 3]
-    if {$render eq "text"} { set render %s }
-    set text [string map [list %s [name $name]] $render]
-    lappend cells "coalesce(concat('x', hex(convert($text USING utf8mb4))), '-')"
+# All by one client, with a line after each table.
+proc differential::mysql::render {specs} {
+  set script {}
+  foreach spec $specs {
+    set cells [lmap column [dict get $spec columns] {
+      lassign $column name type
+      set render [lindex $type 3]
+      if {$render eq "text"} { set render %s }
+      set text [string map [list %s [name $name]] $render]
+      string cat "coalesce(concat('x', hex(convert($text USING utf8mb4))), '-')"
+    }]
+    append script "SELECT [join $cells ",\n"] FROM [dict get $spec from];\nSELECT '=';\n"
   }
-  set decimal [expr {"decimal=text" in [dict get $spec options]}]
-  set rows {}
-  foreach line [split [::mysql "SELECT [join $cells ",\n"] FROM [dict get $spec from]"] \n] {
-    if {$line eq {}} continue
-    set row {}
-    foreach cell [split $line \t] column [dict get $spec columns] {
-      set kind [lindex $column 1 2]
-      if {$kind eq "num" && $decimal} { set kind t }
-      lappend row [if {$cell eq "-"} { string cat null } else { rendered $kind [string range $cell 1 end] }]
-    }
-    lappend rows $row
-  }
-  return $rows
+  differential::rendered_tables [namespace current] $specs [::mysql $script] \t
 }
 
 # What edb should make of the server's text, by DESIGN's table of values.

@@ -57,7 +57,7 @@ proc differential::odbc::sql {script} {
   differential::[::server odbc base]::sql [regsub -all {(\s)positive\y} $script {\1int4}]
 }
 proc differential::odbc::classes {} { differential::[::server odbc base]::classes }
-proc differential::odbc::render {spec n} { differential::[::server odbc base]::render $spec $n }
+proc differential::odbc::render {specs} { differential::[::server odbc base]::render $specs }
 
 # Without a key, rows have no identity here.
 proc differential::odbc::table {i} {

@@ -75,7 +75,12 @@ proc differential::sqlserver::disconnect {} {}
 # A key that is there already is not a failure; the batch goes on behind it.
 proc differential::sqlserver::sql {script} {
   foreach batch [split $script \f] {
-    if {[catch { tdsd $batch } message] && ![string match {tdsd: error 2627: *} $message]} { error $message }
+    if {$batch eq {}} continue
+    try { tdsd $batch } trap TDSD {message options} {
+      foreach one [lrange [dict get $options -errorcode] 1 end] {
+        if {![string match {error 2627: *} $one]} { error "$one\n$batch" }
+      }
+    }
   }
 }
 
@@ -147,7 +152,7 @@ proc differential::sqlserver::table {i} {
   if {$key ne {}} { lappend definitions "[expr {$shape eq "unique" ? "UNIQUE" : "PRIMARY KEY"}] ([join $key {, }])" }
   set table [random::pick [list t t "T\"$i" {a b} select tä x.y {a]b}]]$i
   set full "[name $schema].[name $table]"
-  set sql "CREATE TABLE $full ([join $definitions {, }])"
+  set sql "\fCREATE TABLE $full ([join $definitions {, }])"
   set rows [random::weighted {0 4 1 6 15 30 30 30 45 30}]
   if {$shape eq "int-big"} { set rows 600 }
   append sql [inserts $full $columns $rows]
@@ -173,7 +178,7 @@ proc differential::sqlserver::table {i} {
 proc differential::sqlserver::inserts {table columns rows} {
   set sql {}
   for {set k 0} {$k < $rows} {incr k} {
-    append sql "\fINSERT INTO $table VALUES ([join [lmap column $columns {
+    append sql "[expr {$k ? "\n" : "\f"}]INSERT INTO $table VALUES ([join [lmap column $columns {
       lassign $column - type is_key
       if {$is_key eq {} && [random::chance 15]} { string cat NULL } else { value $type $k $is_key }
     }] {, }])"
@@ -197,28 +202,19 @@ proc differential::sqlserver::value {type k is_key} {
 }
 
 # The server's own text of a column, as UTF-16 in hexadecimal.
-proc differential::sqlserver::render {spec n} {
-  set cells {}
-  foreach column [dict get $spec columns] {
-    lassign $column name type
-    set render [lindex $type 3]
-    if {$render eq "text"} { set render %s }
-    set text [string map [list %s [name $name]] $render]
-    lappend cells "COALESCE('x' + CONVERT(varchar(max), CAST(CAST($text AS nvarchar(max)) AS varbinary(max)), 2), '-')"
+proc differential::sqlserver::render {specs} {
+  set lines {}
+  foreach spec $specs {
+    set cells [lmap column [dict get $spec columns] {
+      lassign $column name type
+      set render [lindex $type 3]
+      if {$render eq "text"} { set render %s }
+      set text [string map [list %s [name $name]] $render]
+      string cat "COALESCE('x' + CONVERT(varchar(max), CAST(CAST($text AS nvarchar(max)) AS varbinary(max)), 2), '-')"
+    }]
+    lappend lines [tdsd "SELECT [join $cells ", "] FROM [dict get $spec from]"] =
   }
-  set decimal [expr {"decimal=text" in [dict get $spec options]}]
-  set rows {}
-  foreach line [split [tdsd "SELECT [join $cells ", "] FROM [dict get $spec from]"] \n] {
-    if {$line eq {}} continue
-    set row {}
-    foreach cell [split $line |] column [dict get $spec columns] {
-      set kind [lindex $column 1 2]
-      if {$kind eq "num" && $decimal} { set kind t }
-      lappend row [if {$cell eq "-"} { string cat null } else { rendered $kind [utf8 [string range $cell 1 end]] }]
-    }
-    lappend rows $row
-  }
-  return $rows
+  differential::rendered_tables [namespace current] $specs [join $lines \n] |
 }
 
 # UTF-16 to UTF-8, both in hexadecimal.
@@ -240,6 +236,7 @@ proc differential::sqlserver::utf8 {hex} {
 
 # What edb should make of the server's text, by DESIGN's table of values.
 proc differential::sqlserver::rendered {kind hex} {
+  set hex [utf8 $hex]
   set text [binary decode hex $hex]
   switch $kind {
     m - z {

@@ -2,13 +2,13 @@
 #
 #   tclsh test/run.tcl ?-interop?      by make, which sets EDB_SO and EDB_BUILD_DIR
 #
-# SUITE=NAME runs one suite or unit test, JOBS=n as many at a time (2), SUITE_TIMEOUT=s stops one
-# that hangs (300; what other people wrote may have to be built, 900), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
+# SUITE=NAME runs one suite or unit test (or more), SERVER=NAME only with that server, JOBS=n as many at a time (2),
+# SQLITE=newer in a newer SQLite than the system's; SUITE_TIMEOUT=s stops one that hangs (300; what other people wrote may
+# have to be built, 900), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
 #   # servers: postgresql|mysql     one run for each server of either kind
 #   # data: cities                  files that test/data.tcl fetches beforehand
-#   # also: newer                   once more, with the first such servers, in a newer SQLite than the system's
-# SQLITE=newer runs each suite in that one alone.
+#   # also: newer                   once more, with the first such servers, in that newer SQLite
 # and so may a C unit test, where `**` stands for `#`; its `** also: nou128` asks for a second run, as the
 # Makefile builds it below nou128/.
 
@@ -51,6 +51,7 @@ proc servers_of {kind suite} {
   }
   set started {}
   foreach name $names {
+    if {[setting SERVER $name] ne $name} continue
     if {[started $name reason]} {
       lappend started $name
     } else {
@@ -124,7 +125,7 @@ proc in_newer {jobs} {
 # The jobs of one source: one for each combination of servers that it asks for.
 proc jobs {source args} {
   set name [file rootname [file tail $source]]
-  if {$::only ni [list {} $name] || ![have_data [header $source data] $name]} return
+  if {($::only ne {} && $name ni $::only) || ![have_data [header $source data] $name]} return
   lmap servers [combinations [header $source servers] $name] {
     set label $name
     if {$servers ne {}} { set label "$name\[[join $servers ,]\]" }

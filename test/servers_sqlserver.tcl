@@ -42,7 +42,8 @@ proc servers::tdsd {server sql} {
   tdsd_control $server "sql [dict get $server database] [string length $bytes]" $bytes
 }
 
-# One command of the control channel (test/tdsd/control.c); returns its answer, raises its errors.
+# One command of the control channel (test/tdsd/control.c); returns its answer, raises its errors: the first is the
+# message, all are in the errorcode.
 proc servers::tdsd_control {server command {bytes {}}} {
   set channel [socket 127.0.0.1 [dict get $server control]]
   fconfigure $channel -translation binary
@@ -51,6 +52,7 @@ proc servers::tdsd_control {server command {bytes {}}} {
   set lines {}
   while {[gets $channel line] >= 0 && $line ne "."} { lappend lines [encoding convertfrom utf-8 $line] }
   close $channel
-  if {[lsearch -glob $lines "error*: *"] >= 0} { error "tdsd: [lsearch -inline -glob $lines {error*: *}]" }
+  set errors [lsearch -all -inline -glob $lines "error*: *"]
+  if {$errors ne {}} { return -code error -errorcode [list TDSD {*}$errors] "tdsd: [lindex $errors 0]" }
   join $lines \n
 }
