@@ -514,6 +514,9 @@ int edb_transaction_query(edb_transaction *transaction, const char *sql,
 ** the transaction as it was; after any other answer it is over. Where the connection was lost after the commit was
 ** sent, nobody knows what came of it, and the error's hint says so (EDB_OUTCOME_UNKNOWN). */
 int edb_transaction_commit(edb_transaction *transaction);
+/* The hint of an EDB_BUSY that says that a row has changed since a snapshot's first read. */
+#define EDB_CHANGED_SINCE                                                                          \
+  "it was changed by another since this transaction began to read: roll back and begin again"
 #define EDB_OUTCOME_UNKNOWN "whether the transaction was committed is not known"
 int edb_transaction_rollback(edb_transaction *transaction);
 

@@ -210,8 +210,9 @@ static int memory_statement_close(void *context) {
 
 static int begin(void *context, const edb_transaction_spec *spec, void **out) {
   connection *c = context;
+  const edb_transaction_spec kind = {0, spec->readonly, spec->two_phase}; /* nobody else writes */
   int rc = refuse_reading(c);
-  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
+  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->store.in_transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open");

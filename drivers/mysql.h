@@ -329,6 +329,7 @@ struct my_connection {
   unsigned char doomed;      /* the server has rolled it back */
   unsigned char committed;   /* a part of it was committed by a statement in it */
   unsigned char prepared;    /* one is prepared: nothing else goes until it is resolved */
+  unsigned char snapshots;   /* 1: the session refuses to write to what changed since a snapshot */
   char two_phase[EDB_TWO_PHASE_NAME +
                  1];   /* the name of the XA transaction that is open or prepared, or "" */
   int statements;      /* open */

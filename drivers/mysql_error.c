@@ -103,6 +103,7 @@ int my_fail(my_connection *c, unsigned number, const char *sqlstate, const char 
   c->error.vendor = (int)number;
   c->error.foreign_key = number == 1216 || number == 1217 || number == 1451 || number == 1452;
   edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
+  if (number == 1020) edb_fail_hint(&c->error, "%s", EDB_CHANGED_SINCE);
   if (code == EDB_CLOSED) c->dead = 1;
   /* The transaction is gone at the server, and what follows would commit by itself. */
   if (c->transaction && (number == 1213 || number == 1614 || my_in_transaction(c) == 0))

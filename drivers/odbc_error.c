@@ -41,9 +41,24 @@ static const struct {
     {"mysql", 1969, EDB_INTERRUPTED}, {"mysql", 2006, EDB_CLOSED},
     {"mysql", 2013, EDB_CLOSED},      {"mysql", 2055, EDB_CLOSED},
     {"mysql", 4025, EDB_CONSTRAINT},  {"sqlserver", 1205, EDB_BUSY},
+    {"mysql", 1020, EDB_BUSY},        {"sqlserver", 3960, EDB_BUSY},
     {"sqlserver", 1222, EDB_BUSY},    {"sqlserver", 20004, EDB_CLOSED},
     {"sqlserver", 20006, EDB_CLOSED}, {"sqlserver", 20047, EDB_CLOSED},
 };
+
+/* With these the transaction is over, and what follows would be committed by itself. */
+static const struct {
+  const char *dbms;
+  int vendor;
+} ends[] = {{"mysql", 1213}, {"sqlserver", 1205}, {"sqlserver", 3960}};
+
+static int ends_transaction(const od_connection *c, int vendor) {
+  const char *dbms = c->flavour ? c->flavour->dialect->name : "";
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    if (ends[i].vendor == vendor && strcmp(ends[i].dbms, dbms) == 0) return 1;
+  }
+  return 0;
+}
 
 static edb_code code_of(const od_connection *c, const char *state, int vendor) {
   const char *dbms = c->flavour ? c->flavour->dialect->name : "";
@@ -122,6 +137,11 @@ static SQLLEN record_row(int kind, SQLHANDLE handle, int i) {
   return row;
 }
 
+/* PostgreSQL's serialization failure, SQL Server's update conflict, MariaDB's changed record; 1213 is a deadlock. */
+static int is_changed_since(const char *state, int vendor) {
+  return (strcmp(state, "40001") == 0 && vendor != 1213) || vendor == 3960 || vendor == 1020;
+}
+
 void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_error *error) {
   od_record record = {.text = {c->host, NULL, 0, 0, 0}};
   edb_buffer all = {c->host, NULL, 0, 0, 0};
@@ -142,6 +162,8 @@ void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_e
            all.p && all.n ? all.p : "the driver failed without a word");
   error->vendor = vendor;
   memcpy(error->sqlstate, state, sizeof state);
+  if (error->code == EDB_BUSY && is_changed_since(state, vendor))
+    edb_fail_hint(error, "%s", EDB_CHANGED_SINCE);
   edb_buffer_free(&record.text);
   edb_buffer_free(&all);
 }
@@ -149,6 +171,7 @@ void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_e
 int od_error(od_connection *c, int kind, SQLHANDLE handle) {
   od_diagnose(c, kind, handle, SIZE_MAX, &c->error);
   const edb_code code = c->error.code;
+  if (c->transaction && ends_transaction(c, c->error.vendor)) c->doomed = 1;
   if (c->stop != OD_STOP_NONE) {
     /* Whatever the driver called the end of what was stopped. */
     if (code == EDB_CLOSED) c->dead = 1;

@@ -132,17 +132,24 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
 
 /* ---- Transactions: their context is the connection ------------------------------------------------- */
 
+/* REPEATABLE READ is PostgreSQL's snapshot isolation, from the first statement on. */
+static const char *begin_sql(const edb_transaction_spec *spec) {
+  if (spec->snapshot) {
+    return spec->readonly ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                          : "BEGIN ISOLATION LEVEL REPEATABLE READ";
+  }
+  return spec->readonly ? "BEGIN READ ONLY" : "BEGIN";
+}
+
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   pg_connection *c = connection;
   int rc = pg_ready(c);
-  const edb_transaction_spec kind = {spec->snapshot, spec->readonly, NULL};
-  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");
   }
   rc = pg_two_phase_begin(c, spec->two_phase);
-  if (rc == EDB_OK) rc = pg_run(c, "BEGIN", NULL);
+  if (rc == EDB_OK) rc = pg_run(c, begin_sql(spec), NULL);
   if (rc != EDB_OK) return rc;
   c->transaction = 1;
   *transaction = c;

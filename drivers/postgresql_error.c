@@ -78,6 +78,7 @@ int pg_result_error(pg_connection *c, const PGresult *result) {
     edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
   const char *context = c->loading ? pq.resultErrorField(result, PG_DIAG_CONTEXT) : NULL;
   if (context) c->error.row = copied_row(c, context);
+  if (sqlstate && strcmp(sqlstate, "40001") == 0 && !detail && !hint) hint = EDB_CHANGED_SINCE;
   if (detail || hint) {
     edb_fail_hint(&c->error, "%s%s%s", detail ? detail : "", detail && hint ? " " : "",
                   hint ? hint : "");

@@ -53,6 +53,7 @@ int lite_fail(lite_connection *c, int rc) {
   edb_fail(&c->error, (edb_code)code_of(rc), "%s", sqlite3_errmsg(c->db));
   c->error.vendor = rc;
   c->error.foreign_key = rc == SQLITE_CONSTRAINT_FOREIGNKEY;
+  if (rc == SQLITE_BUSY_SNAPSHOT) edb_fail_hint(&c->error, "%s", EDB_CHANGED_SINCE);
   return (int)c->error.code;
 }
 
@@ -232,7 +233,9 @@ static int begin(void *context, const edb_transaction_spec *spec, void **transac
   if (rc == EDB_OK && c->in_transaction) {
     rc = edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open");
   }
-  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
+  /* It reads one state from its first read on anyway. */
+  const edb_transaction_spec kind = {0, spec->readonly, spec->two_phase};
+  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc == EDB_OK) rc = run_plain(c, "BEGIN");
   if (rc != EDB_OK) return rc;
   c->in_transaction = 1;

@@ -140,16 +140,29 @@ static int run(ms_connection *c, ms_kind kind) {
   return ms_run(c, &request);
 }
 
+/* What is read outside of transactions needs no database that allows snapshots. */
+static void leave_snapshot(ms_connection *c) {
+  const edb_error why = c->error;
+  if (c->snapshot && !ms_dead(c) &&
+      ms_run_batch(c, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED") != EDB_OK) {
+    c->link.broken = 1;
+  }
+  c->snapshot = 0;
+  c->error = why;
+}
+
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   ms_connection *c = connection;
   int rc = ready(c);
-  if (rc == EDB_OK) rc = edb_spec_plain(spec, &c->error);
+  const edb_transaction_spec kind = {0, spec->readonly, spec->two_phase};
+  if (rc == EDB_OK) rc = edb_spec_plain(&kind, &c->error);
   if (rc != EDB_OK) return rc;
   if (c->transaction || c->descriptor) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "a transaction is open on this connection");
   }
   c->told = 0;
   c->transaction = 1;
+  c->snapshot = spec->snapshot != 0;
   rc = run(c, MS_BEGIN);
   if (rc == EDB_OK && c->descriptor == 0) {
     c->link.broken = 1;
@@ -159,6 +172,7 @@ static int begin(void *connection, const edb_transaction_spec *spec, void **tran
     /* One that was begun all the same must not stay open. */
     if (c->descriptor) c->link.broken = 1;
     c->transaction = c->lost = 0;
+    leave_snapshot(c);
     return rc;
   }
   *transaction = c;
@@ -195,6 +209,7 @@ static int end(ms_connection *c, ms_kind kind) {
     if (run(c, MS_ROLLBACK) != EDB_OK || c->descriptor) c->link.broken = 1;
     c->error = why;
   }
+  leave_snapshot(c);
   c->ending = 0;
   return edb_fail_ended(&c->error, rc);
 }

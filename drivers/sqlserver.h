@@ -140,6 +140,7 @@ typedef struct ms_connection {
   size_t request_size;
   unsigned packet_size;
   uint64_t descriptor;       /* of the transaction at the server; 0: none */
+  unsigned char snapshot;    /* 1: that is one of snapshot isolation, in which the session stays */
   unsigned char transaction; /* a handle of one is open */
   unsigned char lost;        /* and the server has ended or doomed it */
   unsigned char ending;      /* commit or rollback was sent */

@@ -29,6 +29,8 @@ static const struct {
     {2628, EDB_INVALID_QUERY, "22001"}, /* text that is too long */
     {2714, EDB_INVALID_QUERY, "42S01"}, /* the table is there already */
     {3930, EDB_FAILED, "25000"},        /* the transaction is doomed */
+    {3951, EDB_UNSUPPORTED, "25000"},   /* no snapshot isolation in a transaction begun without */
+    {3952, EDB_UNSUPPORTED, "25000"},   /* the database does not allow it: ALTER DATABASE */
     {3960, EDB_BUSY, "40001"},          /* snapshot isolation: somebody else was first */
     {8114, EDB_INVALID_QUERY, "22018"}, /* conversion */
     {8115, EDB_INVALID_QUERY, "22003"}, /* overflow */
@@ -43,7 +45,8 @@ static const int32_t transient[] = {4060,  4221,  10053, 10054, 10060, 10928, 10
                                     40143, 40197, 40501, 40540, 40613, 49918, 49919, 49920};
 
 #define MS_CONFLICT 547 /* of a check as well, which the text tells in every language */
-#define INFORMATION 10  /* severities up to it are no errors */
+#define MS_UPDATE_CONFLICT 3960
+#define INFORMATION 10 /* severities up to it are no errors */
 #define LAST_OF_USER 16
 #define FATAL 20 /* from it on, the server closes the connection */
 
@@ -86,6 +89,7 @@ void ms_take_error(ms_connection *c) {
                          (strstr(text, "FOREIGN KEY") || strstr(text, "REFERENCE"));
   const char *sqlstate = sqlstate_of(t->as.message.number, c->error.code);
   edb_copy_line(c->error.sqlstate, sizeof c->error.sqlstate, sqlstate, strlen(sqlstate));
+  if (c->error.vendor == MS_UPDATE_CONFLICT) edb_fail_hint(&c->error, "%s", EDB_CHANGED_SINCE);
   ms_line(procedure, sizeof procedure, t->as.message.procedure);
   if (procedure[0]) {
     edb_fail_hint(&c->error, "in procedure %s, line %d", procedure, (int)t->as.message.line);

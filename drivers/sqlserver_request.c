@@ -37,7 +37,7 @@ static void write_payload(ms_connection *c, tds_message *m, const ms_request *r)
     tds_execute_handle(m, c->descriptor, r->handle, r->parameters, r->count);
     break;
   case MS_BEGIN:
-    tds_begin(m, c->descriptor, TDS_ISOLATION_CURRENT);
+    tds_begin(m, c->descriptor, c->snapshot ? TDS_SNAPSHOT : TDS_ISOLATION_CURRENT);
     break;
   case MS_COMMIT:
     tds_commit(m, c->descriptor);

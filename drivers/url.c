@@ -55,6 +55,7 @@ static const edb_option_spec password_specs[] = {
 /* What any server may have; drivers do not see it. */
 static const edb_option_spec common_specs[] = {
     {"readonly", 0, "1: nothing is written there"},
+    {"snapshot", 0, "1: a transaction reads one state of the database"},
     {"two_phase", 0, "1: transactions are committed on all such servers or on none"},
     {NULL, 0, NULL}};
 

@@ -82,6 +82,7 @@ struct Server {
   int links;      /* and what else holds it */
   int two_phase;  /* the option */
   int readonly;   /* likewise */
+  int snapshot;   /* likewise */
   int settled;    /* 1: nothing of this local database hangs there, as far as is known */
   sqlite3_int64 late; /* seconds since 1970 until when something may still come to hang there */
 };
@@ -275,6 +276,9 @@ int session_join(Server *server, Session **session);
 
 /* The link over which everything goes, once the transaction has begun there; NULL before. */
 Link *session_link(const Server *server);
+
+/* Before a read: with snapshot=1 it is what the transaction begins with there. SQLITE_OK, or an error and *message. */
+int session_read(Server *server, char **message);
 
 /* Gets the session ready for a command over its link, which is free for it. SQLITE_OK, or an error and *message. */
 int session_before(Session *session, const Command *command, char **message);

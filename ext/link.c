@@ -180,6 +180,8 @@ int link_take(Server *server, Link **out, char **message) {
 }
 
 int link_acquire(Server *server, Link **out, char **message) {
+  int rc = session_read(server, message);
+  if (rc != SQLITE_OK) return rc;
   *out = session_link(server);
   return *out ? SQLITE_OK : link_take(server, out, message);
 }

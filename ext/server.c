@@ -154,11 +154,24 @@ static int options_copy(Server *server, const edb_option *options, size_t count)
   return SQLITE_OK;
 }
 
-/* What the server's own options say. EDB_OK, or an error. */
-static int own_options(const edb_driver *driver, const char *url, const edb_option *options,
-                       size_t count, int *two_phase, edb_error *error) {
-  int rc = edb_url_flag(url, options, count, "two_phase", two_phase, error);
-  if (rc != EDB_OK || !*two_phase || driver->methods->transaction_prepare) return rc;
+/* What a server's options say that drivers do not see. */
+typedef struct Flags {
+  int two_phase, readonly, snapshot;
+} Flags;
+
+static void server_take_flags(Server *server, const Flags *flags) {
+  server->two_phase = flags->two_phase;
+  server->readonly = flags->readonly;
+  server->snapshot = flags->snapshot;
+}
+
+/* EDB_OK, or an error. */
+static int flags_read(Flags *flags, const edb_driver *driver, const char *url,
+                      const edb_option *options, size_t count, edb_error *error) {
+  int rc = edb_url_flag(url, options, count, "readonly", &flags->readonly, error);
+  if (rc == EDB_OK) rc = edb_url_flag(url, options, count, "snapshot", &flags->snapshot, error);
+  if (rc == EDB_OK) rc = edb_url_flag(url, options, count, "two_phase", &flags->two_phase, error);
+  if (rc != EDB_OK || !flags->two_phase || driver->methods->transaction_prepare) return rc;
   const char *why = driver->dialect->no_two_phase;
   sqlite3_snprintf(sizeof error->message, error->message, "two_phase: %s",
                    why ? why : "this driver prepares no transactions");
@@ -175,11 +188,9 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
     return SQLITE_ERROR;
   }
   const edb_driver *driver = edb_url_driver(url, &error);
-  int two_phase = 0;
-  int readonly = 0;
+  Flags flags;
   if (driver == NULL || edb_url_check(url, options, count, &error) != EDB_OK ||
-      own_options(driver, url, options, count, &two_phase, &error) != EDB_OK ||
-      edb_url_flag(url, options, count, "readonly", &readonly, &error) != EDB_OK) {
+      flags_read(&flags, driver, url, options, count, &error) != EDB_OK) {
     *message = sqlite3_mprintf("edb: server %s: %s", name, error.message);
     return SQLITE_ERROR;
   }
@@ -192,8 +203,7 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
   server_wipe(server);
   server->url = copy;
   server->driver = driver;
-  server->two_phase = two_phase;
-  server->readonly = readonly;
+  server_take_flags(server, &flags);
   server->settled = 0;
   server->generation++;
   server_close_idle(server);
@@ -221,11 +231,9 @@ static Server *server_of_url(Edb *edb, const char *url, char **message) {
     if (server->by_url && strcmp(server->url, url) == 0) return server;
   }
   const edb_driver *driver = edb_url_driver(url, &error);
-  int two_phase = 0;
-  int readonly = 0;
+  Flags flags;
   if (driver == NULL || edb_url_check(url, NULL, 0, &error) != EDB_OK ||
-      own_options(driver, url, NULL, 0, &two_phase, &error) != EDB_OK ||
-      edb_url_flag(url, NULL, 0, "readonly", &readonly, &error) != EDB_OK) {
+      flags_read(&flags, driver, url, NULL, 0, &error) != EDB_OK) {
     *message = sqlite3_mprintf("edb: %s", error.message);
     return NULL;
   }
@@ -238,8 +246,7 @@ static Server *server_of_url(Edb *edb, const char *url, char **message) {
     return NULL;
   }
   server->by_url = 1;
-  server->two_phase = two_phase;
-  server->readonly = readonly;
+  server_take_flags(server, &flags);
   server->url = copy;
   server->driver = driver;
   return server;

@@ -21,6 +21,9 @@
 **
 ** A server where an error dooms the transaction (dialect->error_dooms) has another SAVEPOINT, edb_guard, before each
 ** command whose failure SQLite would survive: a failing INSERT inside BEGIN … COMMIT undoes itself alone.
+**
+** On a server with snapshot=1 the transaction begins with the first read, too, and reads one state. Before the first write
+** it has a SAVEPOINT more, edb_snapshot, so that ROLLBACK TO the savepoint that began SQLite's transaction keeps that state.
 */
 #include "extInt.h"
 
@@ -45,9 +48,11 @@ struct Session {
   char *failed;        /* why nothing but a rollback is done in it */
   Level *levels;
   int count;
-  int guard; /* 1: edb_guard stands above the levels */
-  int fresh; /* 1: nothing was written since the topmost SAVEPOINT */
-  int undo;  /* 1: the last command has a SAVEPOINT just before it */
+  int written; /* 1: something may have been written */
+  int kept;    /* 1: edb_snapshot stands below the levels */
+  int guard;   /* 1: edb_guard stands above the levels */
+  int fresh;   /* 1: nothing was written since the topmost SAVEPOINT */
+  int undo;    /* 1: the last command has a SAVEPOINT just before it */
 };
 
 /* ---- Joining and leaving -------------------------------------------------------------------------------- */
@@ -103,10 +108,14 @@ static int session_refuse(const Session *session, char **message) {
   return *message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-/* SAVEPOINT and its like, with edb_<number>, or edb_guard for -1. A NULL template needs nothing to be sent. */
+#define GUARD (-1)
+#define SNAPSHOT (-2)
+
+/* SAVEPOINT and its like, with edb_<number>, edb_guard or edb_snapshot. A NULL template needs nothing to be sent. */
 static int session_control(Session *session, const char *template, int number, char **message) {
-  char name[24] = "edb_guard";
+  char name[24];
   if (template == NULL) return SQLITE_OK;
+  sqlite3_snprintf(sizeof name, name, number == GUARD ? "edb_guard" : "edb_snapshot");
   if (number >= 0) sqlite3_snprintf(sizeof name, name, "edb_%d", number);
   sqlite3_str *text = sqlite3_str_new(NULL);
   append_template(text, template, name);
@@ -119,7 +128,7 @@ static int session_control(Session *session, const char *template, int number, c
 
 static int session_begin(Session *session, char **message) {
   Edb *edb = session->server->edb;
-  edb_transaction_spec spec = {0};
+  edb_transaction_spec spec = {.snapshot = session->server->snapshot};
   int rc = SQLITE_OK;
   if (session->server->two_phase) {
     rc = journal_possible(edb, message);
@@ -134,26 +143,45 @@ static int session_begin(Session *session, char **message) {
   return rc;
 }
 
-/* Whether something stands on the server's side that edb_guard would be above. */
+int session_read(Server *server, char **message) {
+  Session *session = NULL;
+  if (!server->snapshot) return SQLITE_OK;
+  int rc = session_enter(server, &session, message);
+  if (rc != SQLITE_OK || session == NULL || session->ended) return rc;
+  if (session->failed) return session_refuse(session, message);
+  return session->link ? SQLITE_OK : session_begin(session, message);
+}
+
+/* The topmost SAVEPOINT below edb_guard; -1: there is none. */
 static int session_top(const Session *session) {
   for (int i = session->count; i-- > 0;) {
     if (session->levels[i].name >= 0) return session->levels[i].name;
   }
-  return -1;
+  return session->kept ? SNAPSHOT : -1;
 }
 
 static int drop_guard(Session *session, char **message) {
   if (!session->guard) return SQLITE_OK;
   session->guard = 0;
-  return session_control(session, session->dialect->release, -1, message);
+  return session_control(session, session->dialect->release, GUARD, message);
 }
 
 static int send_guard(Session *session, char **message) {
   int rc = drop_guard(session, message);
   if (rc == SQLITE_OK) {
-    rc = session_control(session, session->dialect->savepoint, -1, message);
+    rc = session_control(session, session->dialect->savepoint, GUARD, message);
   }
   session->guard = session->fresh = rc == SQLITE_OK && session->dialect->savepoint;
+  return rc;
+}
+
+/* What a snapshot can be gone back to without another one. */
+static int send_snapshot(Session *session, char **message) {
+  if (!session->server->snapshot || session->kept || !session->dialect->savepoint) return SQLITE_OK;
+  int rc = drop_guard(session, message);
+  if (rc == SQLITE_OK)
+    rc = session_control(session, session->dialect->savepoint, SNAPSHOT, message);
+  session->kept = session->fresh = rc == SQLITE_OK;
   return rc;
 }
 
@@ -197,12 +225,14 @@ int session_before(Session *session, const Command *command, char **message) {
         session->server->driver->name, session->server->name);
     return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
-  if (command->writes) rc = send_levels(session, message);
+  if (command->writes) rc = send_snapshot(session, message);
+  if (rc == SQLITE_OK && command->writes) rc = send_levels(session, message);
   if (rc == SQLITE_OK && !session->fresh && careful(session, command))
     rc = send_guard(session, message);
   if (rc != SQLITE_OK) return rc;
   session->undo = session->fresh;
   if (command->writes) session->fresh = 0;
+  if (command->writes || command->users) session->written = 1;
   return SQLITE_OK;
 }
 
@@ -224,7 +254,7 @@ int session_undo(Session *session, const char *why) {
     return SQLITE_ERROR;
   }
   int rc = session_control(session, session->dialect->rollback_to,
-                           session->guard ? -1 : session_top(session), &message);
+                           session->guard ? GUARD : session_top(session), &message);
   sqlite3_free(message);
   if (rc == SQLITE_OK) session->fresh = 1;
   return rc;
@@ -277,7 +307,12 @@ static void session_resolve(Session *session, int commit) {
   session_give_back(session);
 }
 
-static int is_named(const Session *session) { return session && session->link && session->name[0]; }
+/* What was only read from is just ended. */
+static int is_writer(const Session *session) {
+  return session && session->link && session->written;
+}
+
+static int is_named(const Session *session) { return is_writer(session) && session->name[0]; }
 
 /* Prepares all that is to be. The decisions are written before anything is prepared, since that takes the lock by which
 ** others know that the transaction runs. */
@@ -292,7 +327,7 @@ static int prepare_all(Edb *edb, char **message) {
     const Session *session = server->session;
     if (is_named(session)) {
       named++;
-    } else if (session && session->link) {
+    } else if (is_writer(session)) {
       others++;
     }
   }
@@ -357,6 +392,7 @@ static void session_restart(Session *session) {
   sqlite3_free(session->failed);
   session->failed = NULL;
   session->count = session->guard = session->fresh = session->undo = session->ended = 0;
+  session->kept = session->written = 0;
 }
 
 /* ---- SQLite's calls ---------------------------------------------------------------------------------------------- */
@@ -442,12 +478,30 @@ int session_release(Session *session, int number, char **message) {
   return session_control(session, session->dialect->release, name, message);
 }
 
+/* A snapshot stays what it is. */
+static int session_rewind(Session *session, char **message) {
+  const int here = session->link && session->server->snapshot && !session->prepared;
+  const int untouched = !session->written && !session->failed;
+  if (!here || !(session->kept || untouched)) {
+    session_restart(session);
+    return SQLITE_OK;
+  }
+  session->count = session->undo = 0;
+  if (untouched) return SQLITE_OK;
+  link_free_for_command(session->link);
+  sqlite3_free(session->failed);
+  session->failed = NULL;
+  session->guard = 0;
+  int rc = session_control(session, session->dialect->rollback_to, SNAPSHOT, message);
+  session->fresh = rc == SQLITE_OK;
+  return rc;
+}
+
 int session_rollback_to(Session *session, int number, char **message) {
   if (session->ended) return SQLITE_OK;
   batch_abort(session->server);
   if (number < 0) { /* to the SAVEPOINT that began the transaction, which goes on */
-    session_restart(session);
-    return SQLITE_OK;
+    return session_rewind(session, message);
   }
   int first = 0;
   while (first < session->count && session->levels[first].number < number) first++;
