@@ -14,15 +14,13 @@
 #   EDB_PLAIN=n      of a hundred queries, how many go without pushdown, too (30)
 #   EDB_SECONDS=n    no round begins after that many
 #
-# `make fuzz-sql` sets them.  Files: differential_driver.tcl and differential_{mysql,sqlserver,odbc}.tcl have what
-# differs between servers, differential_query.tcl the queries, differential_reduce.tcl makes a short one of one that differs.
+# `make fuzz-sql` sets them.  Files: differential_driver.tcl and differential_{mysql,sqlite,sqlserver,odbc}.tcl have what
+# differs between servers, differential_query.tcl and differential_whole.tcl the queries, differential_reduce.tcl makes a short one of one that differs.
 
-source [file join [file dirname [info script]] differential_driver.tcl]
-source [file join [file dirname [info script]] differential_mysql.tcl]
-source [file join [file dirname [info script]] differential_sqlserver.tcl]
-source [file join [file dirname [info script]] differential_odbc.tcl]
-source [file join [file dirname [info script]] differential_query.tcl]
-source [file join [file dirname [info script]] differential_reduce.tcl]
+foreach part {driver mysql sqlite sqlserver odbc query whole reduce} {
+  source [file join [file dirname [info script]] differential_$part.tcl]
+}
+unset part
 
 # Random numbers of our own, so that a seed means the same under each version of Tcl ------------------
 
@@ -70,6 +68,7 @@ proc random::sample {list n} {
 
 namespace eval differential {
   variable null \x01                 ;# stands for no value that a table holds
+  variable long_table                ;# a local one of 300 rows
   variable tables                    ;# of the round: a list of dicts, see make_table
   variable specs {}                  ;# how the server's tables were made, by index
   variable driver                    ;# and where we are, to be told
@@ -140,6 +139,7 @@ proc differential::round {driver seed queries} {
   execsql { PRAGMA synchronous = off }
   ${driver}::connect
   random::seed $seed
+  if {[random::chance 12]} { execsql { PRAGMA case_sensitive_like = 1 } }
   set failed $tester::failed
   timed tables { do_test $seed.tables { differential::make_tables $driver $seed } {} }
   if {$tester::failed > $failed} return
@@ -267,6 +267,15 @@ proc differential::make_local_tables {} {
     lappend described [dict create name rowid declared INTEGER class int values {1 2 3 7 8 30 31}]
     set locals($name) [dict create index $name rowid 1 identity 1 rows $rows server 0 columns $described]
   }
+  # A long one of the first one's values, which only some queries use.
+  variable long_table [dict replace $locals(l0) index l2 rows 300]
+  execsql {
+    CREATE TABLE l2(i INTEGER, r REAL, t TEXT, n NUMERIC, x, d DATE, c TEXT COLLATE NOCASE);
+    INSERT INTO l2 WITH k(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM k LIMIT 300)
+      SELECT i.i, r.r, t.t, n.n, x.x, d.d, c.c FROM k, l0 i, l0 r, l0 t, l0 n, l0 x, l0 d, l0 c
+       WHERE i.rowid = k * 7 % 30 + 1 AND r.rowid = k * 11 % 30 + 1 AND t.rowid = k * 13 % 30 + 1 AND n.rowid = k * 17 % 30 + 1
+         AND x.rowid = k * 19 % 30 + 1 AND d.rowid = k * 23 % 30 + 1 AND c.rowid = k % 30 + 1
+  }
   set tables [concat $tables [array_values locals]]
 }
 
@@ -388,7 +397,7 @@ proc differential::number {text} {
 proc differential::compare {query expected got} {
   if {[lindex $expected 0] ne [lindex $got 0] || [lindex $got 0] eq "error"} {
     if {$expected eq $got} return
-    return "expected: [tester::clip $expected]\n  got:      [tester::clip $got]"
+    return "expected: [string range $expected 0 400]\n  got:      [string range $got 0 400]"
   }
   set expected [lrange $expected 1 end]
   set got [lrange $got 1 end]
@@ -406,7 +415,7 @@ proc differential::compare {query expected got} {
   if {$wrong eq {} && [dict get $query order] ne {}} {
     set order [dict get $query order]
     if {[sort_keys $expected $order] ne [sort_keys $got $order]} {
-      set wrong "other order:\n  expected: [tester::clip $expected]\n  got:      [tester::clip $got]"
+      set wrong "other order:\n  expected: [string range $expected 0 600]\n  got:      [string range $got 0 600]"
     }
   }
   return $wrong

@@ -39,6 +39,8 @@ namespace eval differential::mysql {
     [list {varchar(40) COLLATE utf8mb4_unicode_ci} text t text $::differential::texts] \
     [list {varchar(40) COLLATE utf8mb4_nopad_bin} text t text $::differential::texts] \
     [list {varchar(40) COLLATE utf8mb4_uca1400_ai_ci} text t text $::differential::texts] \
+    [list {varchar(40) COLLATE utf8mb4_uca1400_as_cs} text t text $::differential::texts] \
+    [list {varchar(40) COLLATE utf8mb4_general_nopad_ci} text t text $::differential::texts] \
     [list {varchar(40) CHARACTER SET utf8mb3} text t text $::differential::texts] \
     [list {varchar(40) CHARACTER SET latin1} text t text $::differential::texts] \
     [list {varchar(40) CHARACTER SET latin1 COLLATE latin1_german1_ci} text t text $::differential::texts] \

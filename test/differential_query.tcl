@@ -35,8 +35,8 @@ namespace eval differential {
 # The query as `try` takes it.
 proc differential::query {} {
   variable bound {}
-  set made [query_[random::weighted {where 36 or 24 join 20 aggregate 12 distinct 5 limit 11 compound 8 window 5 with 8 select 6
-    error 1}]]
+  set made [query_[random::weighted {where 30 or 20 join 18 aggregate 9 distinct 6 limit 8 compound 8 window 5 with 8 select 6
+    error 1 topn 16 minmax 5 count 7 group 3 prefix 10 bulk 3 list 2}]]
   dict merge {order {} full {} loose 0} $made [dict create v $bound]
 }
 

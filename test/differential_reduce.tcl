@@ -22,12 +22,12 @@ proc differential::reduced {query variant} {
   } else {
     set text "  cannot be reduced"
   }
-  append text "\n  again: make fuzz-sql DRIVER=$driver SEED=$round_seed ONLY=$query_number"
+  append text "\n  tables: remote-$round_seed.sql in the suite's scratch folder\n  again: make fuzz-sql DRIVER=$driver SEED=$round_seed ONLY=$query_number"
   foreach {whole index} [regexp -all -inline {<T(\d+)>} $sql] {
     if {$index in [dict keys $specs] && ![info exists shown($index)]} {
       set shown($index) 1
       set spec [dict get $specs $index]
-      append text "\n  <T$index> is [dict get $spec relation] [dict get $spec options]:\n[tester::clip [dict get $spec sql]]"
+      append text "\n  <T$index> is [dict get $spec relation] [dict get $spec options]: [string range [dict get $spec sql] 0 700]"
     }
   }
   return $text

@@ -1,7 +1,7 @@
 # SQL Server in the differential test; differential_driver.tcl says what a driver is made of.
 #
 # The server is tdsd, which compares as SQL Server does up to a point: text by the case of its collation and without
-# blanks at the end, not by accents, width or a language's order; decimals, moments and binaries exactly.  What real
+# blanks at the end, by the accents of Latin letters, not by width or a language's order; decimals, moments and binaries exactly.  What real
 # collations make equal beyond that is only more rows that SQLite has to look at again, since `=` is all that is sent
 # of text.
 
@@ -26,6 +26,10 @@ namespace eval differential::sqlserver {
     [list nvarchar(40) text t text $::differential::texts] \
     [list {nvarchar(40) COLLATE Latin1_General_CS_AS} text t text $::differential::texts] \
     [list {nvarchar(40) COLLATE Latin1_General_100_BIN2} text t text $::differential::texts] \
+    [list {nvarchar(40) COLLATE Latin1_General_100_CI_AI} text t text $::differential::texts] \
+    [list {varchar(40) COLLATE SQL_Latin1_General_CP1_CI_AI} text t text $::differential::texts] \
+    [list {varchar(40) COLLATE Latin1_General_BIN2} text t text $::differential::texts] \
+    [list {varchar(90) COLLATE Latin1_General_100_BIN2_UTF8} text t text $::differential::texts] \
     [list {varchar(90) COLLATE Latin1_General_100_CI_AS_SC_UTF8} text t text $::differential::texts] \
     [list varchar(40) text t text $::differential::texts] \
     [list {varchar(40) COLLATE Cyrillic_General_CI_AS} text t text $::differential::texts] \

@@ -155,6 +155,7 @@ const Collation *collation_find(const char *name) {
     Collation made = {0};
     if (strlen(name) < sizeof made.name && describe(name, &made)) {
       made.ignore_case = (made.bits & IGNORE_CASE) != 0;
+      made.ignore_accent = (made.bits & IGNORE_ACCENT) != 0;
       made.binary = (made.bits & (BINARY | BINARY2)) != 0;
       made.next = known;
       c = known = xmalloc(sizeof made);

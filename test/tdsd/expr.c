@@ -41,7 +41,9 @@ const char *collation_of(const Type *t) {
     return "TDS_GUID";
   case C_TEXT: {
     const Collation *c = t->collation ? t->collation : collation_default();
-    return c->binary ? "TDS_BIN" : c->ignore_case ? "TDS_CI" : "TDS_CS";
+    if (c->binary) return type_is_unicode(t->kind) ? "TDS_UNITS" : "TDS_BIN";
+    if (!c->ignore_case) return "TDS_CS";
+    return c->ignore_accent ? "TDS_AI" : "TDS_CI";
   }
   default:
     return "BINARY";

@@ -1,12 +1,11 @@
 /*
-** What SQLite must be taught first: conversions, exact arithmetic, sums, and how values compare.
+** What SQLite must be taught first: conversions, exact arithmetic and sums.
 */
 #include "function.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wctype.h>
 
 Session *function_session(sqlite3_context *c) { return sqlite3_user_data(c); }
 
@@ -376,84 +375,6 @@ static void sum_end(sqlite3_context *c, bool average) {
 static void sum_final(sqlite3_context *c) { sum_end(c, false); }
 static void avg_final(sqlite3_context *c) { sum_end(c, true); }
 
-/* Collations -------------------------------------------------------------------------------------*/
-
-static uint32_t code_at(const uint8_t *p, int n, int *i) {
-  uint32_t c = p[(*i)++];
-  int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC2 ? 1 : 0;
-  if (more > 0) c &= 0x3Fu >> more;
-  while (more-- > 0 && *i < n) c = c << 6 | (p[(*i)++] & 0x3Fu);
-  return c;
-}
-
-static uint32_t fold(uint32_t c) {
-  if (c < 0x80) return c >= 'a' && c <= 'z' ? c - 32 : c;
-  return (uint32_t)towupper((wint_t)c);
-}
-
-/* Blanks at the end do not count, in any collation. */
-static int trimmed(const uint8_t *p, int n) {
-  while (n > 0 && p[n - 1] == ' ') n--;
-  return n;
-}
-
-static int compare_text(const uint8_t *p, int n, const uint8_t *q, int m, bool folded) {
-  n = trimmed(p, n);
-  m = trimmed(q, m);
-  int i = 0, j = 0;
-  while (i < n && j < m) {
-    uint32_t a = code_at(p, n, &i), b = code_at(q, m, &j);
-    if (folded) a = fold(a), b = fold(b);
-    if (a != b) return a < b ? -1 : 1;
-  }
-  return i < n ? 1 : j < m ? -1 : 0;
-}
-
-static int compare_ci(void *s, int n, const void *p, int m, const void *q) {
-  (void)s;
-  return compare_text(p, n, q, m, true);
-}
-
-static int compare_cs(void *s, int n, const void *p, int m, const void *q) {
-  int r = compare_ci(s, n, p, m, q);
-  return r != 0 ? r : -compare_text(p, n, q, m, false); /* a before A */
-}
-
-static int compare_bin(void *s, int n, const void *p, int m, const void *q) {
-  (void)s;
-  return compare_text(p, n, q, m, false);
-}
-
-static int compare_decimal(void *s, int n, const void *p, int m, const void *q) {
-  Decimal a, b;
-  if (decimal_parse(p, (size_t)n, &a) && decimal_parse(q, (size_t)m, &b))
-    return decimal_compare(&a, &b);
-  return compare_bin(s, n, p, m, q);
-}
-
-static int compare_time(void *s, int n, const void *p, int m, const void *q) {
-  Moment a, b;
-  if (!moment_parse(p, (size_t)n, &a) || !moment_parse(q, (size_t)m, &b))
-    return compare_bin(s, n, p, m, q);
-  int64_t x = moment_utc(&a), y = moment_utc(&b);
-  return x < y ? -1 : x > y;
-}
-
-/* uniqueidentifier: the last six bytes count most, then groups towards the front. */
-static int compare_guid(void *s, int n, const void *p, int m, const void *q) {
-  static const struct {
-    uint8_t from, n;
-  } groups[] = {{24, 12}, {19, 4}, {16, 2}, {14, 2}, {11, 2},
-                {9, 2},   {6, 2},  {4, 2},  {2, 2},  {0, 2}};
-  if (n != 36 || m != 36) return compare_ci(s, n, p, m, q);
-  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-    int r = compare_text((const uint8_t *)p + groups[i].from, groups[i].n,
-                         (const uint8_t *)q + groups[i].from, groups[i].n, true);
-    if (r != 0) return r;
-  }
-  return 0;
-}
-
 /* ------------------------------------------------------------------------------------------------*/
 
 static void add_functions(Session *s, const SqlFunction *f) {
@@ -470,12 +391,6 @@ void function_register(Session *s) {
                                     {"tds_arith", 4, arith, true},
                                     {"tds_negate", 1, negate, true},
                                     {0}};
-  static const struct {
-    const char *name;
-    int (*compare)(void *, int, const void *, int, const void *);
-  } collations[] = {{"TDS_CI", compare_ci},     {"TDS_CS", compare_cs},
-                    {"TDS_BIN", compare_bin},   {"TDS_DEC", compare_decimal},
-                    {"TDS_TIME", compare_time}, {"TDS_GUID", compare_guid}};
   add_functions(s, own);
   add_functions(s, text_functions);
   add_functions(s, time_functions);
@@ -484,7 +399,5 @@ void function_register(Session *s) {
                                  NULL, NULL);
   sqlite3_create_window_function(s->db, "tds_avg", 2, SQLITE_UTF8, s, sum_step, avg_final, NULL,
                                  NULL, NULL);
-  for (size_t i = 0; i < sizeof collations / sizeof *collations; i++) {
-    sqlite3_create_collation(s->db, collations[i].name, SQLITE_UTF8, s, collations[i].compare);
-  }
+  compare_register(s);
 }

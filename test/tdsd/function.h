@@ -21,4 +21,7 @@ void function_error(sqlite3_context *c, const SqlError *error);
 bool function_type(sqlite3_value *v, Type *t);
 bool any_null(int n, sqlite3_value **v);
 
+/* compare.c: the collations. */
+void compare_register(Session *s);
+
 #endif

@@ -77,7 +77,7 @@ typedef struct Collation {
   uint32_t bits; /* LCID, flags and version */
   uint8_t sort;
   uint16_t codepage; /* 65001 = UTF-8 */
-  bool ignore_case, binary;
+  bool ignore_case, ignore_accent, binary;
   struct Collation *next;
 } Collation;
 
