@@ -1,5 +1,5 @@
 /*
-** The peers c-libpq, c-libpq-chunked, c-libpq-whole, c-copy and c-prepared: what a C programmer would write
+** The peers c-libpq, c-libpq-chunked, c-libpq-whole, c-copy, c-prepared, c-guarded and c-reading: what a C programmer would write
 ** against PostgreSQL's own client library, with no SQLite anywhere.
 **
 **     peer_libpq MODE WORK URL TABLE ROWS UNITS     do WORK once, print one JSON line
@@ -12,7 +12,9 @@
 ** mode.
 **
 ** insert_select puts UNITS rows into an empty table: by COPY ... FROM STDIN (FORMAT binary) in the mode copy, else
-** by a prepared INSERT of one row each. insert_rows and update are one transaction of prepared statements.
+** by a prepared INSERT of one row each. insert_rows and update_rows are one transaction of prepared statements; in the mode
+** guarded each has a SAVEPOINT before it and its RELEASE behind it, prepared too and in one pipeline with it; in the mode
+** reading each UPDATE is preceded by a SELECT of its row.
 */
 #include "participant.h"
 
@@ -237,11 +239,13 @@ static void copy_in(PGconn *conn, const char *table, int64_t units) {
   PQclear(PQgetResult(conn));
 }
 
+static int is_update(const char *work) { return !strncmp(work, "update", 6); }
+
 static void prepare_write(PGconn *conn, const char *work, const char *table) {
   char sql[256];
   snprintf(sql, sizeof sql,
-           strcmp(work, "update") ? "INSERT INTO %s (id, name, score) VALUES ($1, $2, $3)"
-                                  : "UPDATE %s SET score = $2 WHERE id = $1",
+           is_update(work) ? "UPDATE %s SET score = $2 WHERE id = $1"
+                           : "INSERT INTO %s (id, name, score) VALUES ($1, $2, $3)",
            table);
   PGresult *res = PQprepare(conn, "write", sql, 0, NULL);
   if (PQresultStatus(res) != PGRES_COMMAND_OK) {
@@ -250,10 +254,51 @@ static void prepare_write(PGconn *conn, const char *work, const char *table) {
   PQclear(res);
 }
 
+/* In one pipeline: what ends the guard of the row before, this row's guard, and its statement. */
+static void guarded(PGconn *conn, int first, int n, const char *const *values, const int *lengths,
+                    const int *formats) {
+  int sent = first || PQsendQueryPrepared(conn, "release", 0, NULL, NULL, NULL, 1);
+  if (!sent || !PQsendQueryPrepared(conn, "savepoint", 0, NULL, NULL, NULL, 1) ||
+      !PQsendQueryPrepared(conn, "write", n, values, lengths, formats, 1) ||
+      !PQpipelineSync(conn)) {
+    fail(conn, "send");
+  }
+  for (int synced = 0; !synced;) {
+    PGresult *res = PQgetResult(conn);
+    synced = PQresultStatus(res) == PGRES_PIPELINE_SYNC;
+    if (res && !synced && PQresultStatus(res) != PGRES_COMMAND_OK) {
+      fail(conn, "write");
+    }
+    PQclear(res);
+  }
+}
+
+static void prepare_guard(PGconn *conn) {
+  PQclear(PQprepare(conn, "savepoint", "SAVEPOINT guard", 0, NULL));
+  PQclear(PQprepare(conn, "release", "RELEASE guard", 0, NULL));
+  if (!PQenterPipelineMode(conn)) {
+    fail(conn, "pipeline");
+  }
+}
+
+/* The row as it is, as who reads before writing gets it. */
+static void read_row(PGconn *conn, const char *key) {
+  static const int length = 8, binary = 1;
+  PGresult *res = PQexecPrepared(conn, "lookup", 1, &key, &length, &binary, 1);
+  if (PQresultStatus(res) != PGRES_TUPLES_OK || PQntuples(res) != 1) {
+    fail(conn, "lookup");
+  }
+  PQclear(res);
+}
+
 /* Each row by the prepared statement, in one transaction. */
-static void write_rows(PGconn *conn, int update, int64_t units) {
+static void write_rows(PGconn *conn, const char *mode, int update, int64_t units) {
   static const int formats[3] = {1, 1, 1};
+  int guards = !strcmp(mode, "guarded"), reads = !strcmp(mode, "reading");
   run(conn, "BEGIN");
+  if (guards) {
+    prepare_guard(conn);
+  }
   for (int64_t id = 1; id <= units; id++) {
     char key[8], number[8], name[BENCH_NAME_MAX];
     double score = bench_score(id);
@@ -262,17 +307,27 @@ static void write_rows(PGconn *conn, int update, int64_t units) {
     put64(number, &score);
     const char *values[3] = {key, update ? number : name, number};
     int lengths[3] = {8, update ? 8 : length, 8};
+    if (guards) {
+      guarded(conn, id == 1, update ? 2 : 3, values, lengths, formats);
+      continue;
+    }
+    if (reads) {
+      read_row(conn, key);
+    }
     PGresult *res = PQexecPrepared(conn, "write", update ? 2 : 3, values, lengths, formats, 1);
     if (PQresultStatus(res) != PGRES_COMMAND_OK || strcmp(PQcmdTuples(res), "1") != 0) {
       fail(conn, "write");
     }
     PQclear(res);
   }
+  if (guards) {
+    PQexitPipelineMode(conn);
+  }
   run(conn, "COMMIT");
 }
 
 static int is_write(const char *work) {
-  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") || !strcmp(work, "update");
+  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") || is_update(work);
 }
 
 static PGconn *connect_to(const char *url) {
@@ -317,7 +372,7 @@ int main(int argc, char **argv) {
     snprintf(sql + n, sizeof sql - (size_t)n, " WHERE id BETWEEN %lld AND %lld",
              (long long)bench_filter_low(rows), (long long)bench_filter_high(rows));
   }
-  if (!strcmp(work, "lookup")) {
+  if (!strcmp(work, "lookup") || !strcmp(mode, "reading")) {
     prepare_lookup(conn, table);
   }
   int writes = is_write(work), copies = !strcmp(mode, "copy");
@@ -330,7 +385,7 @@ int main(int argc, char **argv) {
   if (writes && copies) {
     copy_in(conn, table, units);
   } else if (writes) {
-    write_rows(conn, !strcmp(work, "update"), units);
+    write_rows(conn, mode, is_update(work), units);
   } else if (!strcmp(work, "lookup")) {
     lookup_rows(conn, rows, units, &sums);
   } else if (!strcmp(work, "count")) {

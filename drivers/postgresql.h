@@ -224,6 +224,13 @@ typedef struct pg_rows {
   unsigned char savepoint;       /* but for a savepoint */
 } pg_rows;
 
+/* A SAVEPOINT or RELEASE that is prepared at the server. */
+typedef struct pg_savepoint {
+  char sql[48]; /* "": the place is free */
+  char name[24];
+  unsigned char fresh; /* 1: it has been sent, and not answered */
+} pg_savepoint;
+
 typedef struct pg_connection {
   const edb_host *host;
   PGconn *pq;
@@ -244,6 +251,8 @@ typedef struct pg_connection {
   unsigned long serial; /* of the last statement's name */
   edb_buffer closed;    /* DEALLOCATE of closed statements, not sent yet */
   edb_buffer deferred;  /* SAVEPOINT and RELEASE, likewise, each with a semicolon */
+  pg_savepoint savepoints[4];
+  unsigned next_savepoint; /* which of them makes room */
   edb_buffer parameters;
   pg_looked_up *types;
   size_t n_types;
@@ -370,6 +379,8 @@ int pg_encode_text(pg_statement *s, size_t i, const edb_value *value);
 int pg_statement_new(pg_connection *c, const char *sql, double expected, int named,
                      pg_statement **statement);
 void pg_statement_free(pg_statement *s);
+/* One that the server has under that name is not needed any more; "": it has none. */
+void pg_deallocate_later(pg_connection *c, const char *name);
 /* Sends the statement with the parameters that pg_encode has left in it. */
 int pg_statement_send(pg_statement *s);
 /* Takes the results of what was sent, dropping rows, and counts. */

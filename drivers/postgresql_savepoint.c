@@ -6,6 +6,7 @@
 ** before any other command. What would fail of them fails then: there is nothing but a lost connection, or a name that nobody
 ** has. A COMMIT or a ROLLBACK ends what they are about, so they are dropped.
 */
+#include <stdio.h>
 #include <string.h>
 
 #include "postgresql.h"
@@ -39,13 +40,43 @@ int pg_send_deferred(pg_connection *c) {
 
 void pg_drop_deferred(pg_connection *c) { c->deferred.n = 0; }
 
+/* They are few and come again and again: prepared, they cost the server a third less. */
+static int send_prepared(pg_connection *c, const char *sql) {
+  const size_t n = sizeof c->savepoints / sizeof c->savepoints[0];
+  pg_savepoint *s = NULL;
+  if (strlen(sql) >= sizeof s->sql) {
+    c->unnamed++;
+    return pq.sendQueryParams(c->pq, sql, 0, NULL, NULL, NULL, NULL, 0);
+  }
+  for (size_t i = 0; i < n && !s; i++) {
+    if (strcmp(c->savepoints[i].sql, sql) == 0) s = &c->savepoints[i];
+  }
+  if (!s) {
+    s = &c->savepoints[c->next_savepoint++ % n];
+    if (s->sql[0]) pg_deallocate_later(c, s->name);
+    edb_copy_line(s->sql, sizeof s->sql, sql, strlen(sql));
+    snprintf(s->name, sizeof s->name, "edb%lu", ++c->serial);
+    s->fresh = 1;
+    if (!pq.sendPrepare(c->pq, s->name, sql, 0, NULL)) return 0;
+  }
+  return pq.sendQueryPrepared(c->pq, s->name, 0, NULL, NULL, NULL, 0);
+}
+
 /* Each by itself: the extended protocol takes one statement at a time. The text is cut up on the way. */
 static int send_each(pg_connection *c) {
   for (char *sql = c->deferred.p, *end; (end = strchr(sql, ';')) != NULL; sql = end + 1) {
     *end = 0;
-    if (!pq.sendQueryParams(c->pq, sql, 0, NULL, NULL, NULL, NULL, 0)) return 0;
+    if (!send_prepared(c, sql)) return 0;
   }
   return 1;
+}
+
+/* Whether one that was prepared on the way is there after an error, nobody knows: it is not used again. */
+static void settle(pg_connection *c, int rc) {
+  for (size_t i = 0; i < sizeof c->savepoints / sizeof c->savepoints[0]; i++) {
+    if (c->savepoints[i].fresh && rc != EDB_OK) c->savepoints[i].sql[0] = 0;
+    c->savepoints[i].fresh = 0;
+  }
 }
 
 int pg_run_with_deferred(pg_statement *s, int64_t *affected) {
@@ -56,9 +87,9 @@ int pg_run_with_deferred(pg_statement *s, int64_t *affected) {
                                   s->formats, 1) &&
              pq.pipelineSync(c->pq);
   c->deferred.n = 0;
-  c->unnamed++;
   int rc = pg_sent(c, sent);
   if (rc == EDB_OK) rc = pg_affected(c, affected);
+  settle(c, rc);
   c->pipeline = 0;
   if (!pq.exitPipelineMode(c->pq) && rc == EDB_OK) rc = pg_lost(c);
   return rc;

@@ -315,13 +315,16 @@ int pg_statement_new(pg_connection *c, const char *sql, double expected, int nam
   return rc;
 }
 
+void pg_deallocate_later(pg_connection *c, const char *name) {
+  if (!name[0] || c->dead) return;
+  edb_buffer_text(&c->closed, "DEALLOCATE ");
+  edb_buffer_text(&c->closed, name);
+  edb_buffer_text(&c->closed, ";");
+}
+
 void pg_statement_free(pg_statement *s) {
   pg_connection *c = s->connection;
-  if (s->name[0] && !c->dead) {
-    edb_buffer_text(&c->closed, "DEALLOCATE ");
-    edb_buffer_text(&c->closed, s->name);
-    edb_buffer_text(&c->closed, ";");
-  }
+  pg_deallocate_later(c, s->name);
   c->statements--;
   edb_free(c->host, s->columns);
   edb_free(c->host, s->codecs);

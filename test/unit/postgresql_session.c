@@ -434,6 +434,30 @@ static void test_savepoints(void) {
   CHECK_STR(edb_detail(&c)->sqlstate, "3B001");
   CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
   CHECK_STR(one(&c, "SELECT count(*) FROM saved", 0, NULL, 0), "0");
+  /* More names than are kept prepared, each first used before a statement that fails, and again before one that does not. */
+  CHECK_INT(edb_begin(&c, &t), EDB_OK);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 7; i++) {
+      char sql[40];
+      edb_parameter id = integer(round == 0 ? 1 : 10 * round + i);
+      snprintf(sql, sizeof sql, "SAVEPOINT name_%d", i);
+      if (round == 0 && i == 0) CHECK_INT(edb_statement_execute(&insert, &id, 1, &n), EDB_OK);
+      run(&c, sql);
+      CHECK_INT(edb_statement_execute(&insert, &id, 1, &n), round ? EDB_OK : EDB_CONSTRAINT);
+      snprintf(sql, sizeof sql, "%s SAVEPOINT name_%d", round ? "RELEASE" : "ROLLBACK TO", i);
+      run(&c, sql);
+    }
+  }
+  CHECK_STR(one(&c, "SELECT count(*) FROM saved", 0, NULL, 0), "15");
+  CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  /* Behind one that fails, none is prepared. */
+  for (int round = 0; round < 2; round++) {
+    CHECK_INT(edb_begin(&c, &t), EDB_OK);
+    if (round == 0) run(&c, "RELEASE SAVEPOINT nobody");
+    run(&c, "SAVEPOINT behind");
+    CHECK_INT(edb_statement_execute(&insert, &again, 1, &n), round ? EDB_OK : EDB_FAILED);
+    CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  }
   /* The end of the transaction forgets what was not sent. */
   CHECK_INT(edb_begin(&c, &t), EDB_OK);
   run(&c, "SAVEPOINT a");
