@@ -47,8 +47,19 @@ static const edb_type *mysql_type(const char *name) {
   }
   return or_generic(edb_mysql_driver.dialect->type(name), name);
 }
+/* A parameter is text, of which the server makes the type of what it is compared with: minutes, of what is beside a
+** smalldatetime, or an error where it goes no further than 2079. */
 static const edb_type *sqlserver_type(const char *name) {
-  return or_generic(edb_sqlserver_driver.dialect->type(name), name);
+  static const edb_type own[] = {
+      {.name = "smalldatetime",
+       .kind = EDB_TIME,
+       .declared = EDB_DECLARED_DATETIME,
+       .compare = EDB_COMPARE_DATETIME,
+       .parameter = "CAST(%s AS datetime2)",
+       .finest = 100},
+  };
+  return type_in(own, sizeof own / sizeof own[0],
+                 or_generic(edb_sqlserver_driver.dialect->type(name), name));
 }
 /* A value has a type of its own there, which the driver turns into its column's, and reals of 15 digits: so values are
 ** read as SQL writes them. What begins as a literal of a blob the driver takes for one, and confuses two of a length:

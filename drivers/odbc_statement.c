@@ -257,7 +257,11 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
     const od_job job = {call_execute, s->stmt, NULL, 0, 0};
     rc = answered(s, od_call(c, s->stmt, &job));
   }
-  if (rc != EDB_OK) return rc;
+  if (rc != EDB_OK) {
+    /* Before the server refused, FreeTDS's driver has seen a result begin, and runs nothing else over it. */
+    od.FreeStmt(s->stmt, SQL_CLOSE);
+    return rc;
+  }
   s->cursor = 1;
   s->fetched = 0;
   return EDB_OK;

@@ -9,7 +9,7 @@
 #
 #   EDB_SEED=n       the first round's seed
 #   EDB_QUERIES=n    how many queries, over all rounds
-#   EDB_ONLY=q       only that query of each round (a query depends on the seed and its number alone)
+#   EDB_ONLY='q …'   only those queries of each round (a query depends on the seed and its number alone)
 #   EDB_ROUND=n      queries a round (120)
 #   EDB_PLAIN=n      of a hundred queries, how many go without pushdown, too (30)
 #   EDB_SECONDS=n    no round begins after that many
@@ -145,7 +145,7 @@ proc differential::round {driver seed queries} {
   if {$tester::failed > $failed} return
   set only [setting EDB_ONLY {}]
   for {set q 1} {$q <= $queries && $tester::failed - $failed < 5} {incr q} {
-    if {$only ni [list {} $q]} continue
+    if {$only ne {} && $q ni $only} continue
     random::seed $seed $q
     set query_number $q
     do_test $seed.$q { differential::try $driver [differential::query] } {}
