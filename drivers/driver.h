@@ -164,6 +164,7 @@ struct edb_host {
   void (*log)(void *context, const char *text, size_t n);
   /* Asked some times a second while a driver waits: non-zero stops the command. NULL: never. */
   int (*interrupted)(void *context);
+  int anywhere; /* 1: in any thread, as long as a call of the contract is at work; 0: in the one that made it */
   int timeout_ms; /* longest wait for an answer of the server, read at each wait; 0: none */
 };
 

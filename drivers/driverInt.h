@@ -89,6 +89,40 @@ void edb_load_table(edb_buffer *sql, const edb_dialect *dialect, const edb_load_
 void edb_load_columns(edb_buffer *sql, const edb_dialect *dialect, const edb_load_spec *load);
 void edb_load_values(edb_buffer *sql, const edb_dialect *dialect, size_t columns, size_t rows);
 
+/* ---- Calls that block (thread.c) --------------------------------------------------------------- */
+
+/* A connection's thread, by which something can be done beside a call that blocks. */
+typedef struct edb_thread edb_thread;
+typedef int edb_blocking(const void *job);
+typedef struct edb_thread_spec {
+  const edb_host *host;
+  /* Some times a second while a call lasts that has lasted for ms; never beside itself. */
+  void (*tick)(void *context, int64_t ms);
+  void *context;
+  void (*begin)(void), (*end)(void); /* called by the thread, first and last; NULL: nothing */
+} edb_thread_spec;
+
+/* NULL where none can be had: calls are then made without ticks. */
+edb_thread *edb_thread_new(const edb_thread_spec *spec);
+
+/* Whether `interrupted` may be asked by another thread than the one that uses the connection. */
+static inline int edb_host_anywhere(const edb_host *host) {
+  return !host->interrupted || host->anywhere;
+}
+
+/* Makes the call and answers its result. here: by the caller's thread, and tick by the other one; else the other way
+** round, which takes longer. */
+int edb_thread_call(edb_thread *t, int here, edb_blocking *call, const void *job);
+
+void edb_thread_free(edb_thread *t);
+
+/* Makes the call by a thread of its own, and asks leave some times a second whether to wait no longer. Answers 1 and
+** the result; or 0: the call is left, the job belongs to its thread, which drops it when the call has come back. */
+typedef int edb_leave(void *context, int64_t ms);
+typedef void edb_drop(void *job, int result);
+int edb_call_or_leave(edb_blocking *call, void *job, edb_drop *drop, edb_leave *leave,
+                      void *context, int *result);
+
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
 /* strtod, or strtof's value, of servers' text: the host's locale may write a decimal comma, no server

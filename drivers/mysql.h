@@ -272,7 +272,6 @@ void my_stop_if_due(my_connection *c);
 
 /* ---- Calls that may block (mysql_thread.c) ---------------------------------------------------------- */
 
-typedef struct my_thread my_thread;
 typedef struct my_job my_job;
 struct my_job {
   int (*call)(const my_job *);
@@ -319,7 +318,7 @@ struct my_connection {
   int64_t wait_end;     /* when the call has to have its answer; 0: it has not waited yet */
   int64_t stop_end;     /* when it has to have ended */
   int64_t asked;        /* when the host was asked last */
-  my_thread *thread;    /* where the library does not call back */
+  edb_thread *thread;   /* where the library does not call back */
   unsigned char hooked; /* it does */
   unsigned char connected;
   unsigned char proving; /* the layout is being proven: prepared statements are used all the same */

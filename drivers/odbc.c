@@ -7,7 +7,7 @@
 ** Words that name an option of edb's are that, the others are the connection string. The driver's table is here, with
 ** what every call has in common: the order of calls is checked, a connection that is gone answers EDB_CLOSED. The
 ** rest, in reading order: odbc_library.c (the driver manager), _connect.c, _quirk.c (what drivers and servers are
-** like), _thread.c, _error.c, _statement.c, _bind.c (parameters), _block.c, _long.c and _rows.c (the reader), _type.c, _text.c
+** like), _call.c, _error.c, _statement.c, _bind.c (parameters), _block.c, _long.c and _rows.c (the reader), _type.c, _text.c
 ** (wide characters), _catalog.c with _list.c.
 **
 ** Memory kept in the host's allocator: for each statement its SQL, a block of rows of about 256 KB, the longest value of

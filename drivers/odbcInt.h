@@ -135,6 +135,7 @@ enum {
 };
 
 enum {
+  SQL_DESC_CONCISE_TYPE = 2,
   SQL_DESC_UNSIGNED = 8,
   SQL_DESC_TYPE_NAME = 14,
   SQL_DESC_OCTET_LENGTH = 1013,
@@ -328,6 +329,28 @@ void od_bits_value(const char *p, size_t n, edb_value *value);
 int od_quoted_value(char *p, size_t n, edb_value *value);
 void od_moment_value(const edb_type *type, const char *p, size_t n, edb_value *value);
 
+/* ---- Sockets (odbc_socket.c) ------------------------------------------------------------------------ */
+
+/* The socket of a connection; file -1: it is not known. */
+typedef struct od_socket {
+  int file;
+  uint64_t identity;
+} od_socket;
+
+#define OD_FILES 512 /* file descriptors that are looked at */
+
+typedef struct od_sockets {
+  uint64_t identities[OD_FILES];
+} od_sockets;
+
+/* Which sockets there are before a connection is made, and which one there is more afterwards. */
+void od_sockets_note(od_sockets *sockets);
+void od_socket_find(const od_sockets *before, od_socket *socket);
+
+/* Whether it still is the connection's, and whether its other side has ended. */
+int od_socket_is_known(const od_socket *socket);
+int od_socket_is_closed(const od_socket *socket);
+
 /* ---- Connections (odbc_connect.c) --------------------------------------------------------------- */
 
 typedef struct od_connection od_connection;
@@ -339,6 +362,7 @@ typedef struct od_cell {
   short sql_type;
   unsigned char bound; /* 0: read by SQLGetData */
   unsigned char zoned;
+  SQLLEN signs[2]; /* what would change with the column */
   size_t declared; /* characters, or bytes; 0: not known */
   size_t width;    /* bytes of one value's place */
   size_t wanted;   /* bytes that a value needed more of */
@@ -360,8 +384,6 @@ typedef struct od_rows {
 
 enum { OD_STOP_NONE = 0, OD_STOP_INTERRUPTED, OD_STOP_TIMEOUT };
 
-typedef struct od_thread od_thread;
-
 struct od_connection {
   const edb_host *host;
   SQLHANDLE env, dbc;
@@ -370,8 +392,9 @@ struct od_connection {
   const od_flavour *flavour;
   atomic_int cancelled; /* edb_cancel was called */
   int stop;             /* OD_STOP_…: why the command at work was stopped */
-  od_thread *thread;
-  int64_t asked;           /* when the host was asked last */
+  SQLHANDLE at_work;    /* the statement that SQLCancel stops; NULL: none */
+  edb_thread *thread;
+  od_socket socket;
   unsigned getdata;        /* SQL_GETDATA_EXTENSIONS */
   unsigned char describes; /* SQLDescribeParam is there */
   unsigned char connected;
@@ -421,7 +444,7 @@ void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_e
 /* Hands what came with success on to the host's log. */
 void od_notice(od_connection *c, int kind, SQLHANDLE handle);
 
-/* ---- Calls that may block (odbc_thread.c) ---------------------------------------------------------- */
+/* ---- Calls that may block (odbc_call.c) ------------------------------------------------------------ */
 
 typedef struct od_job od_job;
 struct od_job {
@@ -432,10 +455,12 @@ struct od_job {
   SQLSMALLINT completion;
 };
 
-/* Makes the call by the connection's own thread, while the calling one asks the host whether to go on. */
+/* Makes the call, while the host and the time-out are asked whether it may go on. cancel: the statement that it runs. */
 SQLRETURN od_call(od_connection *c, SQLHANDLE cancel, const od_job *job);
 void od_thread_end(od_connection *c);
-int64_t od_now_ms(void);
+
+/* Whether edb_cancel or the host wants it to end. */
+int od_is_stopped(od_connection *c);
 
 /* ---- Statements (odbc_statement.c, _block.c, _long.c) ------------------------------------------------ */
 
@@ -465,6 +490,7 @@ struct od_statement {
   char *sql;
   unsigned char prepared, cursor; /* a cursor is open */
   unsigned char streams;          /* many rows are expected */
+  size_t likely;                  /* rows, as is expected; 0: any number */
   SQLSMALLINT n_parameters;
   od_place *places;
   int timeout; /* SQL_ATTR_QUERY_TIMEOUT as it is set */
@@ -488,7 +514,7 @@ int od_statement_bare(od_connection *c, od_statement **statement);
 void od_statement_free(od_statement *s);
 int od_statement_prepare(od_statement *s);
 int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n);
-/* Describes the columns of what the handle has run. */
+/* Describes the columns of what the handle has run, unless they are those that it has described before. */
 int od_describe(od_statement *s);
 /* How many results one statement may have, and the error for more. */
 #define OD_MOST_RESULTS 10000

@@ -91,8 +91,12 @@ static size_t rows_that_fit(const od_statement *s) {
   size_t row = 2, rows;
   if (s->single) return 1;
   for (size_t i = 0; i < s->n_columns; i++) row += s->cells[i].width + sizeof(SQLLEN);
-  rows = s->connection->block_rows > 0 ? (size_t)s->connection->block_rows : BLOCK_BYTES / row;
-  return rows < 1 ? 1 : rows > BLOCK_ROWS && s->connection->block_rows == 0 ? BLOCK_ROWS : rows;
+  if (s->connection->block_rows > 0) return (size_t)s->connection->block_rows;
+  rows = BLOCK_BYTES / row;
+  if (rows > BLOCK_ROWS) rows = BLOCK_ROWS;
+  /* A row more than are likely, since a block that is full is not known to be the last one. */
+  if (s->likely > 0 && rows > s->likely + 1) rows = s->likely + 1;
+  return rows < 1 ? 1 : rows;
 }
 
 static int set_attribute(od_statement *s, int attribute, void *value, int kind) {
@@ -225,6 +229,10 @@ int od_block_fetch(od_statement *s) {
   if (got == SQL_NO_DATA) return EDB_DONE;
   if (!od_ok(got)) return od_statement_error(s);
   r->have = rows_fetched(s);
+  if (s->likely > 0 && !s->single && r->have == s->capacity) { /* there are more than was thought */
+    s->likely = 0;
+    s->grow = 1;
+  }
   if (r->have == 0 && s->fetched > 0) {
     return edb_fail(&c->error, EDB_FAILED, "the driver does not say how many rows it read");
   }

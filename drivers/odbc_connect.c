@@ -157,11 +157,77 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
 
 /* ---- Opening and closing --------------------------------------------------------------------------- */
 
-static SQLRETURN call_connect(const od_job *job) {
+/* A connection that is being made. Nothing stops SQLDriverConnect, so that it may be left behind: what it uses is its
+** own, and no memory of the host's, which may be gone before. */
+typedef struct od_connecting {
+  SQLHANDLE env, dbc;
+  void *string; /* wide */
+  size_t size;
+  SQLSMALLINT units;
+} od_connecting;
+
+/* Which connection it is, and for how long it may take; 0: for ever. */
+typedef struct od_patience {
+  od_connection *connection;
+  int ms;
+} od_patience;
+
+#define GRACE_MS 2000 /* for the driver's own time-out, which says more */
+
+static void free_connecting(od_connecting *made) {
+  if (made->string) edb_wipe(made->string, made->size);
+  free(made->string);
+  free(made);
+}
+
+static int call_connect(const void *job) {
+  const od_connecting *made = job;
   uint32_t out[4];
   SQLSMALLINT n;
-  return od.DriverConnect(job->handle, NULL, job->text, (SQLSMALLINT)job->n, out, 4, &n,
+  return od.DriverConnect(made->dbc, NULL, made->string, made->units, out, 4, &n,
                           SQL_DRIVER_NOPROMPT);
+}
+
+/* One that nobody has waited for. */
+static void drop_connection(void *job, int result) {
+  od_connecting *made = job;
+  if (od_ok((SQLRETURN)result)) od.Disconnect(made->dbc);
+  od.FreeHandle(SQL_HANDLE_DBC, made->dbc);
+  od.FreeHandle(SQL_HANDLE_ENV, made->env);
+  free_connecting(made);
+}
+
+static int leave_connection(void *context, int64_t ms) {
+  const od_patience *patience = context;
+  od_connection *c = patience->connection;
+  if (patience->ms > 0 && ms >= patience->ms + GRACE_MS) c->stop = OD_STOP_TIMEOUT;
+  if (c->stop == OD_STOP_NONE && od_is_stopped(c)) c->stop = OD_STOP_INTERRUPTED;
+  return c->stop != OD_STOP_NONE;
+}
+
+/* SQLDriverConnect; EDB_OK, EDB_NOMEM, EDB_FAILED: the handle says why. */
+static int call_driver(od_connection *c, const edb_buffer *wide, SQLINTEGER units, int seconds) {
+  od_patience patience = {c, seconds * 1000};
+  int result = SQL_ERROR;
+  od_connecting *made = malloc(sizeof *made);
+  if (!made) return od_nomem(c);
+  *made = (od_connecting){c->env, c->dbc, malloc(wide->n + 4), wide->n + 4, (SQLSMALLINT)units};
+  if (!made->string) {
+    free_connecting(made);
+    return od_nomem(c);
+  }
+  memcpy(made->string, wide->p, wide->n);
+  memset((char *)made->string + wide->n, 0, 4);
+  c->stop = OD_STOP_NONE;
+  if (edb_call_or_leave(call_connect, made, drop_connection, leave_connection, &patience,
+                        &result)) {
+    free_connecting(made);
+    return od_ok((SQLRETURN)result) ? EDB_OK : od_error(c, SQL_HANDLE_DBC, c->dbc);
+  }
+  c->env = c->dbc = NULL;
+  return c->stop == OD_STOP_TIMEOUT
+             ? edb_fail(&c->error, EDB_FAILED, "no connection within %d seconds", seconds)
+             : edb_fail(&c->error, EDB_INTERRUPTED, "interrupted while connecting");
 }
 
 static SQLRETURN call_disconnect(const od_job *job) { return od.Disconnect(job->handle); }
@@ -193,15 +259,18 @@ static int connect_driver(od_connection *c, const edb_option *options, size_t n,
   } else if (!c->secrets && keep_secrets(c, string.p) != EDB_OK) {
     rc = od_nomem(c);
   } else {
+    od_sockets before;
     if (seconds > 0) set_number(c->dbc, SQL_ATTR_LOGIN_TIMEOUT, (size_t)seconds);
-    const od_job job = {call_connect, c->dbc, wide.p, units, 0};
-    if (!od_ok(od_call(c, NULL, &job))) {
-      rc = od_error(c, SQL_HANDLE_DBC, c->dbc);
+    od_sockets_note(&before);
+    rc = call_driver(c, &wide, units, seconds);
+    if (rc != EDB_OK && c->dbc) {
       if (rc == EDB_UNSUPPORTED || rc == EDB_INTERRUPTED)
         c->error.code = (edb_code)(rc = EDB_FAILED);
       if (strncmp(c->error.sqlstate, "IM002", 5) == 0) {
         edb_fail_hint(&c->error, "SELECT * FROM edb_odbc_sources lists what there is");
       }
+    } else if (rc == EDB_OK) {
+      od_socket_find(&before, &c->socket);
     }
   }
   if (string.p) edb_wipe(string.p, string.size);
@@ -284,6 +353,7 @@ int od_open(const edb_option *options, size_t n, const edb_host *host, void **co
   memset(c, 0, sizeof *c);
   c->host = host;
   c->wide.host = c->line.host = host;
+  c->socket.file = -1;
   rc = check_options(c, options, n);
   if (rc == EDB_OK) rc = make_handles(c);
   if (rc == EDB_OK) rc = connect_twice(c, options, n);
@@ -311,6 +381,7 @@ int od_alive(void *connection) {
   od_connection *c = connection;
   uint32_t dead = 0;
   if (c->dead) return 0;
+  if (od_socket_is_known(&c->socket)) return !od_socket_is_closed(&c->socket);
   if (!od_ok(od.GetConnectAttr(c->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead, NULL)))
     return 1;
   return dead == 0;

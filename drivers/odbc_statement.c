@@ -45,6 +45,16 @@ static int is_unsigned(od_statement *s, SQLUSMALLINT i, int sql_type) {
   return od_ok(od.ColAttribute(s->stmt, i, SQL_DESC_UNSIGNED, NULL, 0, NULL, &yes)) && yes != 0;
 }
 
+/* Numbers that tell whether a column is another one than before. Unlike SQLDescribeCol, which has a name to convert,
+** they are cheap. */
+static void sign_column(od_statement *s, size_t i, SQLLEN signs[2]) {
+  static const SQLUSMALLINT fields[2] = {SQL_DESC_CONCISE_TYPE, SQL_DESC_OCTET_LENGTH};
+  for (int k = 0; k < 2; k++) {
+    signs[k] = 0;
+    od.ColAttribute(s->stmt, (SQLUSMALLINT)(i + 1), fields[k], NULL, 0, NULL, &signs[k]);
+  }
+}
+
 /* One column; its names go to s->names: how it is called, its type's. */
 static int describe_column(od_statement *s, size_t i) {
   od_connection *c = s->connection;
@@ -74,6 +84,7 @@ static int describe_column(od_statement *s, size_t i) {
   if (cell->codec == OD_TEXT && c->quirk->utf8) cell->codec = OD_NARROW;
   edb_buffer_add(&s->names, type, strlen(type) + 1); /* moves what `as` points to */
   cell->zoned = what->compare == EDB_COMPARE_INSTANT;
+  sign_column(s, i, cell->signs);
   cell->declared = size > INT32_MAX ? 0 : size;
   cell->text.host = c->host;
   s->columns[i].type = what;
@@ -82,10 +93,23 @@ static int describe_column(od_statement *s, size_t i) {
   return EDB_OK;
 }
 
+/* Whether the columns are those that were described when the statement ran before, so that they stay bound. A server
+** may have prepared it anew for a table that is another one meanwhile. */
+static int same_columns(od_statement *s, SQLSMALLINT count) {
+  if (count <= 0 || (size_t)count != s->n_columns) return 0;
+  for (size_t i = 0; i < s->n_columns; i++) {
+    SQLLEN signs[2];
+    sign_column(s, i, signs);
+    if (memcmp(signs, s->cells[i].signs, sizeof signs) != 0) return 0;
+  }
+  return 1;
+}
+
 int od_describe(od_statement *s) {
   od_connection *c = s->connection;
   SQLSMALLINT count = 0;
   if (!od_ok(od.NumResultCols(s->stmt, &count))) return od_statement_error(s);
+  if (same_columns(s, count)) return EDB_OK;
   od_forget_columns(s);
   if (count < 0) {
     return edb_fail(&c->error, EDB_FAILED, "the driver says that a result has %d columns", count);
@@ -150,6 +174,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   if (rc != EDB_OK) return rc;
   s->catalog = (int)catalog;
   s->streams = expected == 0 || expected > 2000;
+  s->likely = expected < 1 ? 0 : expected < 1000 ? (size_t)expected : 1000;
   s->sql = edb_alloc(c->host, n);
   if (!s->sql) {
     od_statement_free(s);
@@ -213,6 +238,7 @@ static void set_stream(od_statement *s) {
 static int prepare(od_statement *s) {
   od_connection *c = s->connection;
   if (s->prepared) return EDB_OK;
+  od_forget_columns(s);
   const SQLINTEGER n = od_wide_make(&c->wide, s->sql, strlen(s->sql));
   if (n < 0) return od_nomem(c);
   const od_job job = {call_prepare, s->stmt, c->wide.p, n, 0};

@@ -43,6 +43,7 @@ struct Edb {
   sqlite3 *db;
   int references; /* modules and functions that still hold it */
   edb_host host;
+  const volatile int *interrupt; /* what sqlite3_interrupt sets; NULL: not known where */
   Server *servers;
   int configured;     /* 1: servers.ini has been read */
   int log_statements; /* 1: each remote statement goes to the log */
@@ -59,6 +60,15 @@ struct Edb {
 };
 
 void edb_log(Edb *edb, const char *server, const char *text, size_t n);
+
+/* ---- interrupt.c: sqlite3_interrupt --------------------------------------------------------------- */
+
+/* Finds out how SQLite tells; before the others. */
+void interrupt_learn(Edb *edb);
+
+/* Whether it was called. anywhere: that may be asked in any thread while a statement runs; else in the one that runs it. */
+int interrupt_pending(Edb *edb);
+int interrupt_anywhere(const Edb *edb);
 
 /* ---- server.c: servers -------------------------------------------------------------------------- */
 

@@ -53,17 +53,7 @@ static void server_log(void *context, const char *text, size_t n) {
   edb_log(server->edb, server->name, text, n);
 }
 
-/* SQLite tells an extension whether sqlite3_interrupt was called only since 3.41; on every version
-** a nested statement does, by failing to start. It is not kept: sqlite3_close refuses to close over
-** it. */
-static int server_interrupted(void *context) {
-  Edb *edb = ((Server *)context)->edb;
-  sqlite3_stmt *probe = NULL;
-  int rc = sqlite3_prepare_v2(edb->db, "SELECT 1", -1, &probe, NULL);
-  if (rc == SQLITE_OK) rc = sqlite3_step(probe);
-  sqlite3_finalize(probe);
-  return rc == SQLITE_INTERRUPT;
-}
+static int server_interrupted(void *context) { return interrupt_pending(((Server *)context)->edb); }
 
 /* ---- Servers -------------------------------------------------------------------------------- */
 
@@ -121,6 +111,8 @@ static Server *server_add(Edb *edb, const char *name) {
   server->host.context = server;
   server->host.log = server_log;
   server->host.interrupted = server_interrupted;
+  if (edb->servers == NULL) interrupt_learn(edb);
+  server->host.anywhere = interrupt_anywhere(edb);
   server->name = sqlite3_mprintf("%s", name);
   if (server->name == NULL) {
     sqlite3_free(server);

@@ -49,7 +49,7 @@ static inline int unit_interrupted(void *context) {
   return unit_interrupt;
 }
 
-static edb_host unit_host = {NULL, unit_resize, NULL, unit_interrupted, 0};
+static edb_host unit_host = {.resize = unit_resize, .interrupted = unit_interrupted};
 
 static inline int unit_take_api(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
   (void)db, (void)error;

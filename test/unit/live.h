@@ -54,7 +54,7 @@ static inline int is_interrupted(void *context) {
   return atomic_load(&interrupted);
 }
 
-static edb_host host = {NULL, resize, on_log, is_interrupted, 0};
+static edb_host host = {.resize = resize, .log = on_log, .interrupted = is_interrupted};
 
 static const char *url;
 

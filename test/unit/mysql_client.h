@@ -21,7 +21,7 @@ static inline void *resize(void *context, void *memory, size_t size) {
   return NULL;
 }
 
-static edb_host host = {NULL, resize, NULL, NULL, 3000};
+static edb_host host = {.resize = resize, .timeout_ms = 3000};
 
 /* What came of a session, told to the other process. */
 typedef struct outcome {

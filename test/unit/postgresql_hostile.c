@@ -155,7 +155,7 @@ static void *resize(void *context, void *memory, size_t size) {
   return realloc(memory, size);
 }
 
-static const edb_host host = {NULL, resize, NULL, NULL, 2000};
+static const edb_host host = {.resize = resize, .timeout_ms = 2000};
 static char error_text[1100];
 
 /* Runs a query, as a large one where copy is set, and reads all; what came of it. */

@@ -17,7 +17,7 @@ static void *resize(void *context, void *memory, size_t size) {
   return realloc(memory, size);
 }
 
-static const edb_host host = {NULL, resize, NULL, NULL, 0};
+static const edb_host host = {.resize = resize};
 static pg_scratch scratch = {&host, NULL, 0, 0, NULL, 0, 2};
 
 /* Decodes from a copy that ends where the value does, so that a sanitizer sees a byte too many. */

@@ -143,7 +143,7 @@ static void *many(void *context) {
   for (int i = 0; i < 10; i++) {
     edb_connection c;
     edb_error e;
-    const edb_host own = {NULL, plain_resize, NULL, NULL, 0};
+    const edb_host own = {.resize = plain_resize};
     char text[1200];
     snprintf(text, sizeof text, "sqlserver://edb:s3cret%%40edb@127.0.0.1:%d/master?ca=%s/ca.pem",
              port, dir);

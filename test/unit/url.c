@@ -304,7 +304,7 @@ static void *looking_resize(void *context, void *p, size_t n) {
 }
 
 static void test_wiped(void) {
-  const edb_host host = {NULL, looking_resize, NULL, NULL, 0};
+  const edb_host host = {.resize = looking_resize};
   const edb_driver *driver;
   edb_option_set set;
   edb_error e;
