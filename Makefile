@@ -78,12 +78,12 @@ LIARS := $(if $(wildcard test/liar/*.c),$(B)/liar.so $(B)/liar_ansi.so)
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
-  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter faults fuzz-sql,$(MAKECMDGOALS)),test)
+  $(if $(filter test-interop,$(MAKECMDGOALS)),interop) $(if $(filter format,$(MAKECMDGOALS)),lint) $(if $(filter faults fuzz-sql slt,$(MAKECMDGOALS)),test)
 
 export EDB_SO := $(abspath $(SO))
 export EDB_BUILD_DIR := $(abspath $(B))
 
-.PHONY: all help setup units fuzzers demo test faults fuzz-sql test-interop ct bench lint asan fuzz cover mutations format install \
+.PHONY: all help setup units fuzzers demo test faults fuzz-sql slt test-interop ct bench lint asan fuzz cover mutations format install \
   clean FORCE
 .DELETE_ON_ERROR:
 
@@ -95,6 +95,7 @@ help:
 	@echo 'make test          every suite, against servers of its own; SUITE=NAME runs one, SQLITE=newer in a newer SQLite'
 	@echo 'make faults        writing, broken off at every message; FAULTS=n rounds'
 	@echo 'make fuzz-sql      random queries against a local copy; DRIVER= SERVER= QUERIES= SECONDS= SEED= ONLY='
+	@echo 'make slt           files of sqllogictest over remote tables; FILES= DRIVER= (WRITES=edb writes through edb)'
 	@echo 'make test-interop  other clients and hosts, where they can be had'
 	@echo 'make ct            whether time or addresses in crypto/ depend on secrets; CASE=NAME'
 	@echo 'make asan          the tests under the sanitizers'
@@ -236,6 +237,11 @@ fuzz-sql: $(SO) $(B)/tdsd | setup
 	@SUITE='$(DIFFERENTIAL:%_postgresql=%)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' SUITE_TIMEOUT=86400 EDB_QUERIES='$(or $(QUERIES),100000)' \
 	  EDB_SEED='$(SEED)' EDB_ONLY='$(ONLY)' EDB_ROUND='$(or $(ROUND),400)' EDB_PLAIN='$(PLAIN)' \
 	  EDB_SECONDS='$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS))' $(TCLSH) test/run.tcl
+
+# Other people's files of sqllogictest.
+slt: $(SO) $(B)/tdsd | setup
+	@SUITE='$(if $(filter-out sqlite,$(DRIVER)),slt,slt_sqlite)' SERVER='$(or $(SERVER),$(filter-out sqlite,$(DRIVER)))' SQLITE='$(SQLITE)' \
+	  SUITE_TIMEOUT=86400 EDB_SLT='$(abspath $(FILES))' EDB_SLT_WRITES='$(WRITES)' $(TCLSH) test/run.tcl
 
 test-interop: $(SO) $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop

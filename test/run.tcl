@@ -2,7 +2,7 @@
 #
 #   tclsh test/run.tcl ?-interop?      by make, which sets EDB_SO and EDB_BUILD_DIR
 #
-# SUITE=NAME runs one suite or unit test (or more), SERVER=NAME only with that server, JOBS=n as many at a time (2),
+# SUITE=NAME runs one suite or unit test (or more), SERVER=NAME only with that server (or kind), JOBS=n as many at a time (2),
 # SQLITE=newer in a newer SQLite than the system's; SUITE_TIMEOUT=s stops one that hangs (300; what other people wrote may
 # have to be built, 900), VERBOSE=1 shows the cases that pass.  A suite says in its head what it wants:
 #   # servers: postgresql mysql     one run for each combination of the servers of these kinds
@@ -51,7 +51,7 @@ proc servers_of {kind suite} {
   }
   set started {}
   foreach name $names {
-    if {[setting SERVER $name] ne $name} continue
+    if {[setting SERVER $name] ni [list $name [servers::kind $name]]} continue
     if {[started $name reason]} {
       lappend started $name
     } else {
