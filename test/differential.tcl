@@ -260,6 +260,8 @@ proc differential::make_local_tables {} {
       set values [lmap {column declared class} $columns { constant [any_column $class] }]
       execsql "INSERT INTO $name VALUES ([join $values {, }])"
     }
+    # By this one SQLite finds no rowid, which other columns would equal.
+    foreach {column declared class} $columns { execsql "UPDATE $name SET $column = -1.0 WHERE $column = -9223372036854775808.0 AND typeof($column) = 'real'" }
     set described {}
     foreach {column declared class} $columns {
       lappend described [sample_values $name [dict create name $column declared $declared class $class]]
