@@ -331,6 +331,8 @@ struct edb_dialect {
   char quote[2];    /* opening and closing quote of a name; the closing one is doubled inside */
   const char *placeholder; /* "$%d": numbered from 1; or "?" */
   const char *limit;       /* " LIMIT %s" after the rest of a SELECT; NULL: there is no such form */
+  const char *
+      explain; /* "EXPLAIN %s": its own plan of a SELECT, as rows; NULL: it does not tell that so */
   const char *false_clause; /* a condition that holds for no row */
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */

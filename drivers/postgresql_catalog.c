@@ -109,6 +109,7 @@ static const char *const lasting[] = {
 const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .placeholder = "$%d",
                                 .limit = " LIMIT %s",
+                                .explain = "EXPLAIN %s",
                                 .savepoint = "SAVEPOINT %s",
                                 .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                 .release = "RELEASE SAVEPOINT %s",

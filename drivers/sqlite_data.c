@@ -73,6 +73,7 @@ const edb_type *edb_sqlite_type(const char *name) {
 const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
                                         .placeholder = "?",
                                         .limit = " LIMIT %s",
+                                        .explain = "EXPLAIN QUERY PLAN %s",
                                         .no_two_phase = "an SQLite file prepares no transactions",
                                         .savepoint = "SAVEPOINT %s",
                                         .rollback_to = "ROLLBACK TO SAVEPOINT %s",

@@ -61,6 +61,7 @@ static const struct {
 } modules[] = {
     {"edb", &table_module},
     {"edb_query", &query_module},
+    {"edb_explain", &explain_module},
     {"edb_tables", &tables_module},
     {"edb_columns", &columns_module},
     {"edb_servers", &servers_module},

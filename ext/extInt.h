@@ -20,6 +20,7 @@ typedef struct Definition Definition;
 typedef struct Table Table;
 typedef struct Plan Plan;
 typedef struct Term Term;
+typedef struct Explaining Explaining;
 
 /* ---- edb.c: what one database connection's edb functions and tables share ------------------ */
 
@@ -51,8 +52,9 @@ struct Edb {
   int progress;       /* 1: how far they are goes to the log every second; 2: to stderr, too */
   LogLine log[EDB_LOG_LINES];
   Returned returned;
-  Server *entering; /* while edb_transaction is written to */
-  int preparing;    /* transactions of a running one are prepared, or about to be */
+  Explaining *explaining; /* while edb_explain prepares a statement */
+  Server *entering;       /* while edb_transaction is written to */
+  int preparing;          /* transactions of a running one are prepared, or about to be */
   char finished[EDB_FINISHED]
                [EDB_TWO_PHASE_NAME + 1]; /* whose rows in the journal are not needed any more */
   int finished_count;
@@ -401,6 +403,16 @@ int plan_identities(Table *table, Plan **plan);
 /* Whether there is an IS NULL or IS NOT NULL among its conditions. */
 int plan_asks_null(const Plan *plan);
 void plans_free(Table *table);
+/* The definition's column for one of the virtual table's: the rowid is the key's, -1 the identity. */
+#define PLAN_NO_COLUMN (-2)
+int plan_column(const Table *table, int column);
+
+/* ---- explain.c: what a statement would ask ----------------------------------------------------- */
+
+extern const sqlite3_module explain_module; /* edb_explain(statement, option) */
+
+/* Notes down what xBestIndex answered, and gives it an idxStr to be known by. */
+int explain_note(Table *table, sqlite3_index_info *info, const Plan *plan);
 
 /* ---- outer.c: outer joins ------------------------------------------------------------------- */
 

@@ -120,11 +120,10 @@ static int has_argument(int op) {
   return op != SQLITE_INDEX_CONSTRAINT_ISNULL && op != SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
 }
 
-/* The definition's column for one of the virtual table's: the rowid is the key. -2 for none. */
-static int definition_column(const Table *table, int column) {
+int plan_column(const Table *table, int column) {
   const Definition *d = &table->definition;
-  if (column >= 0) return column < d->count ? column : -2;
-  if (table->identity != IDENTITY_ROWID) return -2;
+  if (column >= 0) return column < d->count ? column : PLAN_NO_COLUMN;
+  if (table->identity != IDENTITY_ROWID) return PLAN_NO_COLUMN;
   for (int i = 0; i < d->count; i++) {
     if (d->columns[i].key) return i;
   }
@@ -136,8 +135,8 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
   const Definition *d = &table->definition;
   for (int i = 0; i < info->nConstraint; i++) {
     int op = info->aConstraint[i].op;
-    int column = definition_column(table, info->aConstraint[i].iColumn);
-    if (!info->aConstraint[i].usable || column == -2 || !d->pushdown) continue;
+    int column = plan_column(table, info->aConstraint[i].iColumn);
+    if (!info->aConstraint[i].usable || column == PLAN_NO_COLUMN || !d->pushdown) continue;
     if (op == SQLITE_INDEX_CONSTRAINT_LIMIT || op == SQLITE_INDEX_CONSTRAINT_OFFSET) continue;
     const edb_type *type = column < 0 ? NULL : d->columns[column].type;
     ShipClass class = ship_class(d, type, op, sqlite3_vtab_collation(info, i), NULL);
@@ -285,6 +284,7 @@ int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
   plan_estimate(table, plan, info);
   if (plan_enlist(table, plan, &plan) != SQLITE_OK) return SQLITE_NOMEM;
   info->idxNum = plan->number;
+  if (table->edb->explaining) return explain_note(table, info, plan);
   info->idxStr = sqlite3_mprintf("%s", plan->sql);
   info->needToFreeIdxStr = 1;
   return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
