@@ -75,6 +75,11 @@ TDSD := $(patsubst %.c,$(B)/%.o,$(wildcard test/tdsd/*.c))
 # The ODBC driver that lies, with SQLWCHAR entry points and with SQLCHAR ones.
 LIARS := $(if $(wildcard test/liar/*.c),$(B)/liar.so $(B)/liar_ansi.so)
 
+# With SUITE, those that are named, and what the suites that run programs are made of.
+WANTED := $(if $(SUITE),$(filter-out $(B)/unit/% $(B)/nou128/unit/% $(FUZZERS),$(UNITS)) \
+  $(filter $(foreach suite,$(subst *,%,$(SUITE)),$(B)/unit/$(suite) $(B)/nou128/unit/$(suite)),$(UNITS)) \
+  $(if $(filter fuzz,$(SUITE)),$(FUZZERS)),$(UNITS))
+
 # What a target needs installed; test/setup prints nothing when all is there.  EDB_SETUP=done is
 # how a make that is run by another one knows that this was seen to.
 SETUP := build $(filter demo test ct asan cover lint bench mutations fuzz,$(MAKECMDGOALS)) \
@@ -225,7 +230,7 @@ demo: $(SO) | setup
 	@rm -rf build/demo && mkdir -p build/demo
 	@sqlite3 -batch build/demo/local.db <test/demo.sql
 
-test: $(SO) $(UNITS) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
+test: $(SO) $(WANTED) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
 	@SUITE='$(SUITE)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' $(TCLSH) test/run.tcl
 
 faults: $(SO) $(B)/faultproxy $(B)/tdsd | setup
