@@ -353,6 +353,10 @@ struct edb_dialect {
   int returning;
   const char *output;
   const char *last_identity;
+  /* Where a table's triggers make the server refuse `output`, with this vendor's number: what is put behind the INSERT, to
+  ** answer the integer that it made, or NULL. */
+  int output_refused;
+  const char *output_else;
   /* Beginnings of statements that change what the next one on the connection is part of, beside those that
   ** SQL has: lower case, a blank between words, NULL-terminated; NULL: none. */
   const char *const *control;

@@ -88,12 +88,19 @@ static int prepare(inserts *l, int level) {
   return rc;
 }
 
-static int execute(inserts *l, int level, const edb_parameter *values) {
-  int64_t affected;
+int edb_load_counted(edb_error *error, int64_t sent, int64_t counted) {
+  if (counted == sent || counted < 0) return EDB_OK;
+  return edb_fail(
+      error, EDB_FAILED,
+      "%lld rows were sent, and the server counts %lld: a trigger or rule of its interferes",
+      (long long)sent, (long long)counted);
+}
+
+static int execute(inserts *l, int level, const edb_parameter *values, int64_t *counted) {
   int rc = prepare(l, level);
   if (rc != EDB_OK) return rc;
   return l->spec.methods->statement_execute(l->levels[level], values, l->sizes[level] * l->n,
-                                            &affected);
+                                            counted);
 }
 
 /* A statement on the savepoint, where the server does not undo what failed. */
@@ -127,7 +134,9 @@ static int fail(inserts *l, int rc, int64_t row) {
 /* Rows one by one, after they failed together. */
 static int send_singly(inserts *l, const edb_parameter *values, size_t rows) {
   for (size_t i = 0; i < rows; i++) {
-    int rc = execute(l, l->single, values + i * l->n);
+    int64_t counted;
+    int rc = execute(l, l->single, values + i * l->n, &counted);
+    if (rc == EDB_OK) rc = edb_load_counted(l->spec.error, 1, counted);
     if (rc != EDB_OK) return fail(l, rc, is_of_rows(rc) ? l->sent + 1 : 0);
     l->sent++;
   }
@@ -139,9 +148,12 @@ static int send_together(inserts *l, int level, const edb_parameter *values) {
   const edb_dialect *dialect = l->spec.dialect;
   size_t rows = l->sizes[level];
   if (rows == 1) return send_singly(l, values, 1);
+  int64_t counted;
   int rc = savepoint(l, dialect->savepoint);
-  if (rc == EDB_OK) rc = execute(l, level, values);
+  if (rc == EDB_OK) rc = execute(l, level, values, &counted);
   if (rc == EDB_OK) {
+    rc = edb_load_counted(l->spec.error, (int64_t)rows, counted);
+    if (rc != EDB_OK) return fail(l, rc, 0); /* some are in: they are not sent again */
     l->sent += (int64_t)rows;
     rc = savepoint(l, dialect->release);
     return rc == EDB_OK ? EDB_OK : fail(l, rc, 0);

@@ -132,8 +132,10 @@ static int end_copy(pg_load *l) {
   int rc = put_out(l);
   if (rc != EDB_OK) return rc;
   l->copying = 0;
+  int64_t counted = 0;
   rc = pg_sent(c, pq.putCopyEnd(c->pq, NULL) == 1);
-  return rc == EDB_OK ? pg_finish(c, NULL) : rc;
+  if (rc == EDB_OK) rc = pg_affected(c, &counted);
+  return rc == EDB_OK ? edb_load_counted(&c->error, l->rows - c->copied_before, counted) : rc;
 }
 
 /* Between two rows: sends what has gathered, or listens where the server has spoken. */

@@ -96,6 +96,7 @@ static int statement_execute(void *statement, const edb_parameter *parameters, s
   int rc = ready(s->connection);
   if (rc == EDB_OK) {
     rc = count(s->connection, ms_statement_start(s, parameters, n), affected);
+    *affected = s->connection->reply.last; /* a trigger's statements count before it */
     ms_statement_ended(s);
   }
   return rc;

@@ -111,6 +111,7 @@ typedef struct ms_reply {
   unsigned char attention; /* the server has acknowledged one */
   unsigned char handle_came;
   int64_t affected;
+  int64_t last;   /* of the last statement alone, behind what its triggers count */
   int32_t handle; /* of sp_prepexec */
 } ms_reply;
 

@@ -131,6 +131,8 @@ const edb_dialect ms_dialect = {
     .rollback_to = "ROLLBACK TRANSACTION %s",
     .insert_defaults = " DEFAULT VALUES",
     .output = "inserted.",
+    .output_refused = 334,
+    .output_else = "; SELECT CAST(SCOPE_IDENTITY() AS bigint) WHERE @@ROWCOUNT = 1",
     .false_clause = "1=0",
     .max_parameters = 2097,
     .column_aliases = 1,

@@ -187,6 +187,7 @@ static int finish_stream(ms_load *l) {
   tds_message_end(&l->m);
   if (rc == EDB_OK) rc = send_packets(l);
   if (rc == EDB_OK) rc = ms_finish(c);
+  if (rc == EDB_OK && c->reply.counted) rc = edb_load_counted(&c->error, l->rows, c->reply.last);
   c->loading = 0;
   ms_request_shrink(c);
   return rc;

@@ -34,6 +34,7 @@ static void take_done(ms_connection *c) {
   }
   if (t->as.done.affected >= 0) {
     c->reply.affected += t->as.done.affected;
+    c->reply.last = t->as.done.affected;
     c->reply.counted = 1;
   }
   if ((t->as.done.status & (TDS_DONE_ERROR | TDS_DONE_SRVERROR)) && !c->reply.failed) {

@@ -559,6 +559,7 @@ struct Table {
   Identity identity;
   char *broken;     /* why it cannot be read: it can still be dropped */
   Session *session; /* of the transaction that writes to it, else NULL */
+  int no_output;    /* 1: the server has refused the dialect's `output` for it */
   Plan **plans;     /* every plan that a statement may hold, by its number */
   int plan_count;
 };

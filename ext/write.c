@@ -304,7 +304,7 @@ static int append_insert(Write *w, const Assigned *columns, int replaces, int re
     word = ", ";
   }
   if (word[0] == ',') sqlite3_str_appendchar(w->sql.text, 1, ')');
-  if (returns && dialect->output) {
+  if (returns && dialect->output && !w->table->no_output) {
     sqlite3_str_appendall(w->sql.text, " OUTPUT ");
     append_key_list(w, dialect->output);
   }
@@ -325,6 +325,7 @@ static int append_insert(Write *w, const Assigned *columns, int replaces, int re
     sqlite3_str_appendall(w->sql.text, " RETURNING ");
     append_key_list(w, "");
   }
+  if (returns && w->table->no_output) sqlite3_str_appendall(w->sql.text, dialect->output_else);
   return rc;
 }
 
@@ -384,9 +385,32 @@ static int insert_returning(Write *w, Returned *returned) {
   if (rc == SQLITE_OK) rc = stream_columns(&stream, &w->message);
   if (rc == SQLITE_OK) rc = stream_next(&stream, &w->message);
   if (rc == SQLITE_DONE) rc = not_inserted(w, 0);
-  if (rc == SQLITE_ROW) rc = returned_take(returned, &stream);
+  /* Behind the INSERT, only an identity is told of. */
+  int untold = rc == SQLITE_ROW && w->table->no_output &&
+               (stream.row[0].kind == EDB_NULL || w->table->identity != IDENTITY_ROWID);
+  if (rc == SQLITE_ROW) rc = untold ? SQLITE_OK : returned_take(returned, &stream);
+  if (untold) returned_clear(returned);
   stream_end(&stream);
   return rc;
+}
+
+/* Whether the server takes no OUTPUT for this table, as its error says. */
+static int refuses_output(const Write *w) {
+  const Link *link = session_link(session_server(w->session));
+  int number = w->d->dialect->output_refused;
+  return number && !w->table->no_output && link && edb_detail(&link->connection)->vendor == number;
+}
+
+static int insert_and_tell(Write *w, const Assigned *columns, int replaces, Returned *returned) {
+  int rc = append_insert(w, columns, replaces, 1);
+  if (rc == SQLITE_OK) rc = insert_returning(w, returned);
+  if (rc == SQLITE_OK || rc == SQLITE_NOMEM || !refuses_output(w)) return rc;
+  w->table->no_output = 1;
+  sqlite3_free(w->message);
+  w->message = NULL;
+  sql_restart(w);
+  rc = append_insert(w, columns, replaces, 1);
+  return rc == SQLITE_OK ? insert_returning(w, returned) : rc;
 }
 
 static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlite3_int64 *rowid) {
@@ -417,11 +441,11 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
   if (rc == SQLITE_OK && taken && generated) {
     returned_clear(returned); /* nobody knows */
   } else if (rc == SQLITE_OK && !taken && affected == 0) {
-    rc = append_insert(w, columns, replaces, generated);
-    if (rc == SQLITE_OK && generated && tells) {
-      rc = insert_returning(w, returned);
-    } else if (rc == SQLITE_OK) {
-      rc = write_run(w, NULL, &affected);
+    if (generated && tells) {
+      rc = insert_and_tell(w, columns, replaces, returned);
+    } else {
+      rc = append_insert(w, columns, replaces, 0);
+      if (rc == SQLITE_OK) rc = write_run(w, NULL, &affected);
       if (rc == SQLITE_OK && affected != 1 && !(replaces && affected == 2)) {
         rc = not_inserted(w, affected);
       }

@@ -16,6 +16,7 @@ struct Bulk {
   int n;
   bool check,
       keep_nulls; /* else CHECK constraints are not looked at, and a NULL is the column's default */
+  bool triggers;  /* they fire, as for an INSERT */
 };
 
 /* INSERT BULK [dbo].[t] ([a] int, [b] nvarchar(40) COLLATE …) WITH (…): behind INSERT. */
@@ -47,6 +48,7 @@ void statement_bulk(Batch *b) {
     while (!b->failed && !take_op(b, ")") && peek(b)->kind != L_END) {
       if (bulk != NULL && at_word(b, "CHECK_CONSTRAINTS")) bulk->check = true;
       if (bulk != NULL && at_word(b, "KEEP_NULLS")) bulk->keep_nulls = true;
+      if (bulk != NULL && at_word(b, "FIRE_TRIGGERS")) bulk->triggers = true;
       b->i++;
     }
   }
@@ -230,6 +232,7 @@ void bulk_load(Session *s, Rd *r) {
       engine_exec(s, bad ? "ROLLBACK TO tdsd_bulk; RELEASE tdsd_bulk" : "RELEASE tdsd_bulk",
                   &ignored);
   }
+  if (bulk->triggers && error.number == 0 && !c->dead) trigger_fire(s, bulk->table, "INSERT", 0);
   free(sent);
   free(bulk);
   if (c->dead) return;

@@ -161,6 +161,8 @@ void statement_create(Batch *b) {
     create_view(b, from);
   } else if (take_word(b, "PROCEDURE") || take_word(b, "PROC")) {
     create_procedure(b, from);
+  } else if (take_word(b, "TRIGGER")) {
+    create_trigger(b);
   } else if (take_word(b, "SYNONYM")) {
     create_synonym(b);
   } else if (take_word(b, "SCHEMA")) {

@@ -30,10 +30,19 @@ static void parse_output(Batch *b, const Rel *target, Buf *returning, Query *q, 
   if (at_word(b, "INTO")) syntax(b);
 }
 
-/* Runs what changes rows; with OUTPUT its rows are sent. */
-static void run_change(Batch *b, Buf *sql, Query *q, bool output, unsigned command) {
+/* Runs what changes rows of a table; with OUTPUT its rows are sent. */
+static void run_change(Batch *b, Buf *sql, Query *q, bool output, const Rel *table,
+                       unsigned command) {
+  const char *event = command == 0xC3 ? "INSERT" : command == 0xC5 ? "UPDATE" : "DELETE";
   SqlError error = {0};
   int64_t rows = 0;
+  if (output && trigger_exists(b->s, table->name, event)) {
+    fail(b, 334, 16,
+         "The target table '%s' of the DML statement cannot have any enabled triggers if the "
+         "statement contains an OUTPUT clause without INTO clause.",
+         table->name);
+    return;
+  }
   if (!engine_enter(b->s, true, &error)) {
     fail(b, error.number, error.severity, "%s", error.message);
     return;
@@ -52,6 +61,7 @@ static void run_change(Batch *b, Buf *sql, Query *q, bool output, unsigned comma
     kept_finish(b->s, s);
   }
   if (b->failed || b->flow != FLOW_NEXT) return;
+  trigger_fire(b->s, table->name, event, b->nesting);
   b->s->rowcount = rows;
   b->s->error = 0;
   done(b, DONE_COUNT, command, (uint64_t)rows);
@@ -285,7 +295,7 @@ void statement_insert(Batch *b, const char *with) {
       if (limit.n > 0) buf_printf(&sql, " LIMIT %s", buf_string(&limit));
     }
     if (output) buf_printf(&sql, " RETURNING %s", buf_string(&returning));
-    if (!b->failed) run_change(b, &sql, &q, output, 0xC3);
+    if (!b->failed) run_change(b, &sql, &q, output, r, 0xC3);
     if (!b->failed && b->s->identity_insert) {
       for (int i = 0; i < t->n; i++) {
         if (!t->columns[i]->identity) continue;
@@ -481,7 +491,7 @@ void statement_update(Batch *b, const char *with) {
     if (output) buf_printf(&sql, " RETURNING %s", buf_string(&returning));
     if (limit.n > 0) buf_printf(&sql, " LIMIT %s", buf_string(&limit));
     b->scope = outer;
-    if (b->run && !b->failed) run_change(b, &sql, &q, output, 0xC5);
+    if (b->run && !b->failed) run_change(b, &sql, &q, output, target, 0xC5);
   }
   buf_free(&limit);
   buf_free(&returning);
@@ -532,7 +542,7 @@ void statement_delete(Batch *b, const char *with) {
     if (output) buf_printf(&sql, " RETURNING %s", buf_string(&returning));
     if (limit.n > 0) buf_printf(&sql, " LIMIT %s", buf_string(&limit));
     b->scope = outer;
-    if (b->run && !b->failed) run_change(b, &sql, &q, output, 0xC4);
+    if (b->run && !b->failed) run_change(b, &sql, &q, output, target, 0xC4);
   }
   buf_free(&limit);
   buf_free(&returning);

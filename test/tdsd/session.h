@@ -196,6 +196,11 @@ void quote(Buf *out, const char *name);
 void quote_text(Buf *out, const char *text, size_t n);
 void done(Batch *b, unsigned status, unsigned command, uint64_t count);
 
+/* trigger.c: event is INSERT, UPDATE or DELETE ----------------------------------------------------*/
+void create_trigger(Batch *b); /* behind CREATE TRIGGER */
+bool trigger_exists(Session *s, const char *sqlite, const char *event);
+void trigger_fire(Session *s, const char *sqlite, const char *event, int nesting);
+
 /* expr.c -----------------------------------------------------------------------------------------*/
 typedef struct {
   Type type;
