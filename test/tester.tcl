@@ -174,14 +174,17 @@ proc server_dict {kind} {
 }
 
 # Runs a program that loads edb, with standard error in the result; raises what it fails with.
-proc host {args} {
+proc host {args} { exec {*}[host_words {*}$args] 2>@1 }
+
+# The same as words for open and exec.
+proc host_words {args} {
   set with {}
   if {$tester::preload ne {}} { lappend with LD_PRELOAD=$tester::preload }
   # SQLite's shell takes no other SQLite than the one it was built with.
   if {[lindex $args 0] eq "sqlite3" && [info exists ::env(EDB_TEST_HOST)]} {
     lappend with LD_LIBRARY_PATH=[join [lsearch -all -inline -not [split $::env(LD_LIBRARY_PATH) :] */sqlite-$::env(EDB_TEST_HOST)] :]
   }
-  exec env {*}$with {*}$args 2>@1
+  concat env $with $args
 }
 
 # Peak resident memory of this process so far, in KB.
