@@ -234,9 +234,19 @@ test: $(SO) $(WANTED) $(B)/libedb.a $(B)/tdsd $(LIARS) | setup
 	@SUITE='$(SUITE)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' $(TCLSH) test/run.tcl
 
 faults: $(SO) $(B)/faultproxy $(B)/tdsd | setup
-	@for suite in write_faults write_faults_sqlserver; do \
-	  SUITE=$$suite FAULTS='$(or $(FAULTS),3)' SUITE_TIMEOUT=3600 $(TCLSH) test/run.tcl || exit 1; \
-	done
+	@SUITE='write_faults write_faults_sqlserver' FAULTS='$(or $(FAULTS),3)' SUITE_TIMEOUT=3600 $(TCLSH) test/run.tcl
+
+# The suites of random queries, at length.
+DIFFERENTIAL := $(patsubst %,differential_%,$(or $(DRIVER),postgresql mysql sqlite sqlserver odbc))
+fuzz-sql: $(SO) $(B)/tdsd | setup
+	@SUITE='$(DIFFERENTIAL:%_postgresql=%)' SERVER='$(SERVER)' SQLITE='$(SQLITE)' SUITE_TIMEOUT=86400 EDB_QUERIES='$(or $(QUERIES),100000)' \
+	  EDB_SEED='$(SEED)' EDB_ONLY='$(ONLY)' EDB_ROUND='$(or $(ROUND),400)' EDB_PLAIN='$(PLAIN)' \
+	  EDB_SECONDS='$(if $(filter command,$(firstword $(origin SECONDS))),$(SECONDS))' $(TCLSH) test/run.tcl
+
+# Other people's files of sqllogictest.
+slt: $(SO) $(B)/tdsd | setup
+	@SUITE='$(if $(filter-out sqlite,$(DRIVER)),slt,slt_sqlite)' SERVER='$(or $(SERVER),$(filter-out sqlite,$(DRIVER)))' SQLITE='$(SQLITE)' \
+	  SUITE_TIMEOUT=86400 EDB_SLT='$(abspath $(FILES))' EDB_SLT_WRITES='$(WRITES)' $(TCLSH) test/run.tcl
 
 test-interop: $(SO) $(B)/tdsd | setup
 	@SUITE='$(SUITE)' $(TCLSH) test/run.tcl -interop
