@@ -307,6 +307,9 @@ struct edb_type {
   const char
       *compared; /* how a column of it stands in a comparison, %s = the quoted column; NULL: as
                          ** it is */
+  const char *
+      order; /* how a column of it stands in ORDER BY so that the order is that of its values in SQLite, %s = the quoted
+                  ** column; NULL: as it is, if numbers or times without `early` and `late` compare so, else not at all */
   unsigned
       reach;  /* text: the last code point that a parameter may hold: of others, the server may not
                   ** be able to tell that they are in no row. The C1 controls never are, and with
@@ -333,7 +336,12 @@ struct edb_dialect {
   const char *limit;       /* " LIMIT %s" after the rest of a SELECT; NULL: there is no such form */
   const char *
       explain; /* "EXPLAIN %s": its own plan of a SELECT, as rows; NULL: it does not tell that so */
-  const char *false_clause; /* a condition that holds for no row */
+  const char *false_clause;  /* a condition that holds for no row */
+  const char *limit_ordered; /* the same behind an ORDER BY; NULL: as limit */
+  /* What stands behind a column in ORDER BY that may be NULL, so that NULL comes first, and last in descending order:
+  ** " NULLS FIRST", " DESC NULLS LAST"; NULL: nothing and " DESC" do. */
+  const char *ascending, *descending;
+  int unordered;            /* 1: it is not known where NULL comes in an order */
   int max_parameters;       /* in one statement */
   int column_aliases;       /* 1: FROM (SELECT …) AS t(a, b) is understood */
   int bare_alias;           /* 1: no AS before a table's alias: FROM (SELECT …) t */

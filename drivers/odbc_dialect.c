@@ -68,7 +68,8 @@ static const edb_type *sqlserver_type(const char *name) {
   {                                                                                                \
     .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
     .read = OD_SQLITE_LITERAL("%s") " AS " OD_READ_AS "quoted",                                    \
-    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL                    \
+    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL,                   \
+    .order = "%s COLLATE BINARY"                                                                   \
   }
 
 static const edb_type *sqlite_type(const char *name) {
@@ -120,6 +121,7 @@ const edb_dialect od_generic = {
     .insert_defaults = " DEFAULT VALUES",
     .placeholder = "?",
     .limit = NULL,
+    .unordered = 1,
     .false_clause = "1 = 0",
     .max_parameters = 200,
     .control = control,
@@ -134,6 +136,8 @@ const edb_dialect od_postgresql = {.name = "postgresql",
                                    .placeholder = "?",
                                    .limit = " LIMIT %s",
                                    .explain = "EXPLAIN %s",
+                                   .ascending = " NULLS FIRST",
+                                   .descending = " DESC NULLS LAST",
                                    .false_clause = "false",
                                    .max_parameters = 32767,
                                    .column_aliases = 1,
@@ -160,6 +164,7 @@ const edb_dialect od_sqlserver = {
     .output = "inserted.",
     .placeholder = "?",
     .limit = " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+    .limit_ordered = " OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
     .false_clause = "1=0",
     .max_parameters = 2000,
     .column_aliases = 1,
@@ -186,6 +191,8 @@ const edb_dialect od_oracle = {.name = "oracle",
                                .insert_defaults = " VALUES (DEFAULT)",
                                .placeholder = "?",
                                .limit = " FETCH FIRST %s ROWS ONLY", /* from 12c on */
+                               .ascending = " NULLS FIRST",
+                               .descending = " DESC NULLS LAST",
                                .false_clause = "1 = 0",
                                .max_parameters = 1000,
                                .bare_alias = 1,
@@ -198,6 +205,8 @@ const edb_dialect od_db2 = {.name = "db2",
                             .insert_defaults = " VALUES (DEFAULT)",
                             .placeholder = "?",
                             .limit = " FETCH FIRST %s ROWS ONLY",
+                            .ascending = " NULLS FIRST",
+                            .descending = " DESC NULLS LAST",
                             .false_clause = "1 = 0",
                             .max_parameters = 1000,
                             .column_aliases = 1,
@@ -212,6 +221,8 @@ const edb_dialect od_snowflake = {.name = "snowflake",
                                   .placeholder = "?",
                                   .limit = " LIMIT %s",
                                   .explain = "EXPLAIN USING TEXT %s",
+                                  .ascending = " NULLS FIRST",
+                                  .descending = " DESC NULLS LAST",
                                   .false_clause = "FALSE",
                                   .max_parameters = 1000,
                                   .column_aliases = 1,

@@ -13,6 +13,7 @@
 /* ---- Types -------------------------------------------------------------------------------------- */
 
 #define ARRAY(type) "= ANY (%s::text::" type "[])"
+#define AS_TEXT "%s::text COLLATE \"C\"" /* infinities and years after 9999 are text here */
 #define IS_NAN "%s IS NULL OR %s = 'NaN'"
 
 /* Compared by no server; read as they are, or as something else. */
@@ -30,12 +31,13 @@
   {                                                                                                \
     .name = its_name, .kind = EDB_F64, .declared = EDB_DECLARED_REAL,                              \
     .compare = EDB_COMPARE_FLOAT, .parameter = "%s::float8", .array = ARRAY("float8"),             \
-    .is_null = IS_NAN                                                                              \
+    .is_null = IS_NAN, .order = "nullif(%s, 'NaN')"                                                \
   }
-#define MOMENT(its_name, its_declared, its_compare, before, after)                                 \
+#define MOMENT(its_name, its_declared, its_compare, before, after, as_sorted)                      \
   {                                                                                                \
     .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
-    .parameter = "%s::" its_name, .array = ARRAY(its_name), .early = before, .late = after         \
+    .parameter = "%s::" its_name, .array = ARRAY(its_name), .early = before, .late = after,        \
+    .order = as_sorted                                                                             \
   }
 
 /* What to_json wrote. The table's row type knows what the column is made of. */
@@ -54,7 +56,7 @@ static const edb_type types[] = {
     PLAIN("bit", EDB_TEXT, EDB_DECLARED_TEXT),
     COMPARED("bool", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN, "bool"),
     COMPARED("bpchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "bpchar"),
-    PLAIN("bytea", EDB_BYTES, EDB_DECLARED_BLOB),
+    {.name = "bytea", .kind = EDB_BYTES, .declared = EDB_DECLARED_BLOB, .order = "%s"},
     PLAIN("char", EDB_TEXT, EDB_DECLARED_TEXT),
     /* (NULL, 1) IS NOT NULL is false there. */
     {.name = "composite",
@@ -64,7 +66,8 @@ static const edb_type types[] = {
      .from_json = FROM_JSON,
      .json = '{',
      .is_null = "%s IS NOT DISTINCT FROM NULL"},
-    MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'"),
+    MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "%s < '0001-01-01'", "%s > '9999-12-31'",
+           AS_TEXT),
     FLOAT("float4"),
     FLOAT("float8"),
     /* The cast to text adds /32 where the type itself does not. */
@@ -77,15 +80,21 @@ static const edb_type types[] = {
     READ("money", EDB_DECLARED_NUMERIC, "%s::numeric"),
     COMPARED("name", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
     {.name = "numeric", .kind = EDB_TEXT, .declared = EDB_DECLARED_NUMERIC, .is_null = IS_NAN},
-    PLAIN("oid", EDB_I64, EDB_DECLARED_INTEGER),
+    {.name = "oid", .kind = EDB_I64, .declared = EDB_DECLARED_INTEGER, .order = "%s"},
     COMPARED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
-    MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL),
+    MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL, NULL),
     MOMENT("timestamp", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "%s < '0001-01-01'",
-           "%s >= '10000-01-01'"),
+           "%s >= '10000-01-01'", AS_TEXT),
     MOMENT("timestamptz", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT,
-           "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'"),
+           "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'", NULL),
     PLAIN("timetz", EDB_TIME, EDB_DECLARED_TIME),
-    COMPARED("uuid", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_UUID, "uuid"),
+    {.name = "uuid",
+     .kind = EDB_TEXT,
+     .declared = EDB_DECLARED_TEXT,
+     .compare = EDB_COMPARE_UUID,
+     .parameter = "%s::uuid",
+     .array = ARRAY("uuid"),
+     .order = "%s"},
     PLAIN("varbit", EDB_TEXT, EDB_DECLARED_TEXT),
     COMPARED("varchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
     PLAIN("xml", EDB_TEXT, EDB_DECLARED_TEXT),
@@ -110,6 +119,8 @@ const edb_dialect pg_dialect = {.quote = {'"', '"'},
                                 .placeholder = "$%d",
                                 .limit = " LIMIT %s",
                                 .explain = "EXPLAIN %s",
+                                .ascending = " NULLS FIRST",
+                                .descending = " DESC NULLS LAST",
                                 .savepoint = "SAVEPOINT %s",
                                 .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                 .release = "RELEASE SAVEPOINT %s",

@@ -16,7 +16,8 @@
 #define TYPE(spelling, its_kind, its_declared, its_compare)                                        \
   {                                                                                                \
     .name = spelling, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
-    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL                    \
+    .parameter = its_compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY" : NULL,                   \
+    .order = its_compare == EDB_COMPARE_INTEGER ? "%s" : "%s COLLATE BINARY"                       \
   }
 
 static const edb_type type_integer =

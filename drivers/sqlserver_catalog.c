@@ -127,6 +127,7 @@ const edb_dialect ms_dialect = {
     .no_two_phase = "SQL Server prepares transactions for a distributed transaction "
                     "coordinator (MSDTC) alone, which edb is not",
     .limit = " ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
+    .limit_ordered = " OFFSET 0 ROWS FETCH NEXT %s ROWS ONLY",
     .savepoint = "SAVE TRANSACTION %s",
     .rollback_to = "ROLLBACK TRANSACTION %s",
     .insert_defaults = " DEFAULT VALUES",

@@ -1,5 +1,5 @@
 /*
-** ext/deparse.c: the remote SQL of a plan.
+** ext/deparse.c: the remote SQL of a plan. Its ORDER BY is order.c's.
 */
 #include "extInt.h"
 
@@ -40,6 +40,21 @@ void sql_own(Sql *sql, void *memory) {
     return;
   }
   sql->owned[sql->owned_count++] = memory;
+}
+
+int sql_keep(Sql *sql) {
+  char *text = sqlite3_mprintf("%s", sql->written);
+  sql_own(sql, text);
+  sql->written = text;
+  for (int i = 0; i < sql->count && sql->rc == SQLITE_OK; i++) {
+    edb_value *value = &sql->parameters[i].value;
+    if (value->kind != EDB_TEXT && value->kind != EDB_BYTES) continue;
+    char *copy = sqlite3_malloc64(value->as.text.n + 1);
+    if (copy) memcpy(copy, value->as.text.p, value->as.text.n);
+    value->as.text.p = copy;
+    sql_own(sql, copy);
+  }
+  return sql->rc;
 }
 
 static int add_parameter(Sql *sql, const edb_value *value) {
@@ -138,8 +153,8 @@ static void deparse_list(Sql *sql, const Definition *d, const Plan *plan) {
 
 /* Each condition that can be sent, with AND between. */
 static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
-                             sqlite3_value **values) {
-  const char *word = " WHERE ";
+                             sqlite3_value **values, const char **word) {
+  *word = " WHERE ";
   for (int i = 0; i < plan->count; i++) {
     const Term *term = &plan->terms[i];
     sqlite3_value *value = values && term->argument >= 0 ? values[term->argument] : NULL;
@@ -150,8 +165,8 @@ static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
     char *condition = sqlite3_str_finish(sql->text);
     sql->text = whole;
     if (shipped == SHIP_SENT && condition) {
-      sqlite3_str_appendf(sql->text, "%s%s", word, condition);
-      word = " AND ";
+      sqlite3_str_appendf(sql->text, "%s%s", *word, condition);
+      *word = " AND ";
     }
     sqlite3_free(condition);
     if (shipped == SHIP_NEVER || shipped == SHIP_FAIL) return shipped;
@@ -160,40 +175,63 @@ static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
 }
 
 /* LIMIT and OFFSET as one limit: SQLite skips the rows itself. Negative means none, and for no rows nobody is asked:
-** SQL Server would refuse it. */
-static Shipped deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
-  char number[24] = "?";
-  if (plan->limit < 0) return SHIP_SENT;
-  if (values) {
-    sqlite3_int64 limit = sqlite3_value_int64(values[plan->limit]);
-    sqlite3_int64 offset = plan->offset >= 0 ? sqlite3_value_int64(values[plan->offset]) : 0;
+** SQL Server would refuse it. Rows that SQLite may still drop are not counted there. */
+static Shipped choose_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
+  sqlite3_int64 limit = 1;
+  sqlite3_int64 offset = 0;
+  sql->bound = 0;
+  if (plan->limit < 0 && plan->shortcut != SHORTCUT_FIRST) return SHIP_SENT;
+  if (plan->limit >= 0 && values) {
+    limit = sqlite3_value_int64(values[plan->limit]);
+    if (plan->offset >= 0) offset = sqlite3_value_int64(values[plan->offset]);
     if (offset < 0) offset = 0;
     if (limit == 0) return SHIP_NEVER;
-    if (limit < 0 || limit > INT64_MAX - offset) return SHIP_SENT;
-    sqlite3_snprintf(sizeof number, number, "%lld", limit + offset);
   }
-  append_template(sql->text, sql->dialect->limit, number);
+  if (limit < 0 || limit > INT64_MAX - offset || sql->supersets > 0 || sql->unbound) {
+    return SHIP_SENT;
+  }
+  if (plan->shortcut == SHORTCUT_FIRST && limit + offset > FIRST_ROWS) return SHIP_SENT;
+  sql->bound = limit + offset;
+  return SHIP_SENT;
+}
+
+static void deparse_limit(Sql *sql, const Plan *plan, sqlite3_value **values) {
+  const edb_dialect *dialect = sql->dialect;
+  char number[24] = "?";
+  if (sql->bound == 0) return;
+  if (values || plan->limit < 0) sqlite3_snprintf(sizeof number, number, "%lld", sql->bound);
+  append_template(
+      sql->text,
+      plan->orders > 0 && dialect->limit_ordered ? dialect->limit_ordered : dialect->limit, number);
+}
+
+/* What stands behind FROM and the relation. */
+static Shipped deparse_rest(Sql *sql, const Definition *d, const Plan *plan,
+                            sqlite3_value **values) {
+  const char *word;
+  Shipped shipped = deparse_where(sql, d, plan, values, &word);
+  if (shipped == SHIP_SENT) shipped = choose_limit(sql, plan, values);
+  if (shipped != SHIP_SENT) return shipped;
+  if (order_condition(sql, d, plan, word) == SHIP_FAIL) return SHIP_FAIL;
+  order_deparse(sql, d, plan);
+  deparse_limit(sql, plan, values);
   return SHIP_SENT;
 }
 
 Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values) {
   char *relation = deparse_relation(d);
-  Shipped shipped = SHIP_SENT;
+  int counted = plan->shortcut == SHORTCUT_COUNT;
+  int nested = counted && plan->limit >= 0;
   sql->text = sqlite3_str_new(NULL);
   if (relation == NULL) sql->rc = SQLITE_NOMEM;
-  if (plan->count_only && plan->limit < 0) {
-    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM %s", relation);
-  } else if (plan->count_only) {
-    sqlite3_str_appendf(sql->text, "SELECT count(*) FROM (SELECT 1 AS n FROM %s", relation);
-    shipped = deparse_limit(sql, plan, values);
-    sqlite3_str_appendf(sql->text, ") %sedb", alias_word(sql->dialect));
-  } else {
-    sqlite3_str_appendall(sql->text, "SELECT ");
-    deparse_list(sql, d, plan);
-    sqlite3_str_appendf(sql->text, " FROM %s", relation);
-    shipped = deparse_where(sql, d, plan, values);
-    if (shipped == SHIP_SENT) shipped = deparse_limit(sql, plan, values);
-  }
+  sqlite3_str_appendall(sql->text, nested    ? "SELECT count(*) FROM (SELECT 1 AS n"
+                                   : counted ? "SELECT count(*)"
+                                             : "SELECT ");
+  if (plan->shortcut == SHORTCUT_DISTINCT) sqlite3_str_appendall(sql->text, "DISTINCT ");
+  if (!counted) deparse_list(sql, d, plan);
+  sqlite3_str_appendf(sql->text, " FROM %s", relation);
+  Shipped shipped = deparse_rest(sql, d, plan, values);
+  if (nested) sqlite3_str_appendf(sql->text, ") %sedb", alias_word(sql->dialect));
   sqlite3_free(relation);
   if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;
   return sql->rc == SQLITE_OK ? shipped : SHIP_FAIL;
@@ -204,7 +242,7 @@ Shipped deparse_select(Sql *sql, const Definition *d, const Plan *plan, sqlite3_
 /* The forms of the values, with their parameters; 0 where the SQL depends on more than them. */
 static int take_forms(Sql *sql, const Definition *d, const Plan *plan, sqlite3_value **values,
                       int *forms) {
-  if (plan->limit >= 0) return 0;
+  if (plan->limit >= 0 || plan->shortcut == SHORTCUT_FIRST) return 0;
   for (int i = 0; i < plan->count; i++) {
     const Term *term = &plan->terms[i];
     edb_value parameter;

@@ -372,36 +372,56 @@ int sql_run(sqlite3 *db, char *sql, char **message);
 
 /* A condition that goes to the server. */
 struct Term {
-  int column;          /* of the definition; -1: the identity */
-  unsigned char op;    /* SQLITE_INDEX_CONSTRAINT_… */
-  unsigned char in;    /* EQ against each value of a list */
-  int argument;        /* of xFilter, from 0; -1: it has none */
-  unsigned char class; /* ShipClass: what it can be at best */
-  int form;            /* of ship_form, in the plan's `written` */
+  int column;             /* of the definition; -1: the identity */
+  unsigned char op;       /* SQLITE_INDEX_CONSTRAINT_… */
+  unsigned char in;       /* EQ against each value of a list */
+  unsigned char by_rowid; /* SQLite looks at it as the rowid */
+  int argument;           /* of xFilter, from 0; -1: it has none */
+  unsigned char class;    /* ShipClass: what it can be at best */
+  int form;               /* of ship_form, in the plan's `written` */
 };
 
+/* A column that the rows come sorted by. */
+typedef struct Sorted {
+  int column; /* as in Term */
+  int desc;
+} Sorted;
+
+/* What a plan leaves out of what would answer the statement in any case; its `whole` does that, when the values, the
+** statement's text or what SQLite then asks turn out not to allow it. */
+typedef enum Shortcut {
+  SHORTCUT_NONE = 0,
+  SHORTCUT_COUNT,    /* no row travels, but their number: what is read of them is known */
+  SHORTCUT_DISTINCT, /* rows that are equal in all that is read of them travel once */
+  SHORTCUT_FIRST     /* the first row alone, since it may be for min() or max() */
+} Shortcut;
+
 struct Plan {
-  int number;     /* idxNum: its place in the table's list */
-  char *sql;      /* idxStr: the remote SQL as it is with ordinary values */
-  int count_only; /* no column is read: the rows are only counted */
-  int *fetch;     /* the columns that travel */
+  int number; /* idxNum: its place in the table's list */
+  char *sql;  /* idxStr: the remote SQL as it is with ordinary values */
+  Shortcut shortcut;
+  Plan *whole; /* of the same terms, without the shortcut; NULL: itself */
+  int *fetch;  /* the columns that travel */
   int fetches;
   int identity; /* the result column of the definition's identity_sql, -1: it does not travel */
   int *slot;    /* by column of the table: which result column it is, -1: it does not travel */
   Term *terms;
-  int count;   /* of terms */
+  int count; /* of terms */
+  Sorted *order;
+  int orders;  /* of order */
   int limit;   /* argument of xFilter with LIMIT, -1: none */
   int offset;  /* likewise */
+  int settled; /* 1: no more rows than LIMIT has are ever asked for */
   double rows; /* estimate */
   char *
       written; /* the SQL as it was sent with values of the terms' forms; NULL: not yet, or it depends on more */
 };
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-/* The plan that reads every row's identity and nothing else. */
-int plan_identities(Table *table, Plan **plan);
 /* Whether there is an IS NULL or IS NOT NULL among its conditions. */
 int plan_asks_null(const Plan *plan);
+/* The term that says which value the column has in all rows, if each term turns out to be exact; -1: none. */
+int plan_known(const Definition *definition, const Plan *plan, int column);
 void plans_free(Table *table);
 /* The definition's column for one of the virtual table's: the rowid is the key's, -1 the identity. */
 #define PLAN_NO_COLUMN (-2)
@@ -414,10 +434,61 @@ extern const sqlite3_module explain_module; /* edb_explain(statement, option) */
 /* Notes down what xBestIndex answered, and gives it an idxStr to be known by. */
 int explain_note(Table *table, sqlite3_index_info *info, const Plan *plan);
 
-/* ---- outer.c: outer joins ------------------------------------------------------------------- */
+/* Whether colUsed names the column. */
+int is_used(sqlite3_uint64 used, int column);
+
+/* ---- order.c: ORDER BY and DISTINCT ----------------------------------------------------------- */
+
+/* Whether the server can sort the rows as SQLite wants them: the plan's order. */
+int plan_order(const Table *table, const sqlite3_index_info *info, Plan *plan);
+/* Whether the server can leave out what DISTINCT would: the columns and the order of `plan`, a shortcut to `whole`. */
+int plan_distinct(const Table *table, sqlite3_index_info *info, const Plan *whole, Plan *plan);
+
+/* ---- estimate.c: costs ------------------------------------------------------------------------ */
+
+double table_rows(const Definition *definition);
+/* Whether the conditions name one row by its key. */
+int plan_is_lookup(const Table *table, const Plan *plan);
+/* Sets plan->rows, and what SQLite is told of costs. */
+void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info);
+
+/* ---- words.c: what stands in the statements that run, in views and in triggers ------------------ */
 
 /* 0 where no running statement can have an outer join. */
 int outer_join_possible(sqlite3 *db);
+/* 0 where none can ask for rows' identities unless colUsed or a condition says so, but to tell two scans' rows apart. */
+int identity_possible(sqlite3 *db);
+/* 0 where none names edb_key. */
+int key_possible(sqlite3 *db);
+/* 0 where none can have min() or max(). */
+int extreme_possible(sqlite3 *db);
+/* 0 where none can have an ORDER BY of so many columns that xBestIndex is not told of it. */
+int long_order_possible(sqlite3 *db);
+
+/* ---- given.c: rows that a statement has given already --------------------------------------------- */
+
+#define FIRST_ROWS 262144 /* at most so many are remembered */
+
+typedef struct Digest {
+  uint64_t a, b;
+} Digest;
+
+/* Zeroed, it is empty. */
+typedef struct Given {
+  Digest *digests;
+  int count, size;
+  int *places; /* by hash */
+  unsigned mask;
+  int missing; /* how many have not been met again */
+} Given;
+
+/* A row of n values was given. SQLITE_OK or SQLITE_NOMEM. */
+int given_add(Given *given, const edb_value *row, int n);
+/* No more will be added. SQLITE_OK or SQLITE_NOMEM. */
+int given_index(Given *given);
+/* Whether the row is one of them that has not been met again; now it has. */
+int given_again(Given *given, const edb_value *row, int n);
+void given_clear(Given *given);
 
 /* ---- ship.c: conditions against remote columns ---------------------------------------------- */
 
@@ -440,6 +511,9 @@ typedef struct Sql {
   int outer; /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
   int supersets; /* terms that are less than exact with their values; 0: the rows that come are those that satisfy
                  ** all of the plan's terms, and no others */
+  int unbound;         /* 1: it gets no LIMIT */
+  sqlite3_int64 bound; /* its LIMIT, 0: it has none */
+  int passes_null;     /* 1: rows whose sorted column is NULL are left out of the first ones */
   int rc;
 } Sql;
 
@@ -517,10 +591,16 @@ void sql_clear(Sql *sql);
 ** placeholder. */
 void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]);
 void sql_own(Sql *sql, void *memory); /* freed by sql_clear */
+/* Makes `written` and the parameters its own, so that they outlive the values. SQLITE_OK or SQLITE_NOMEM. */
+int sql_keep(Sql *sql);
 
 void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name);
 /* The format with argument in place of each %s. */
 void append_template(sqlite3_str *out, const char *format, const char *argument);
+
+/* The condition that the first rows have beside the plan's, behind `word`; and " ORDER BY …" (order.c). */
+Shipped order_condition(Sql *sql, const Definition *definition, const Plan *plan, const char *word);
+void order_deparse(Sql *sql, const Definition *definition, const Plan *plan);
 
 /* The column as the server names it, or the identity's SQL for -1, from sqlite3_mprintf. */
 char *deparse_column(const Definition *definition, int column);

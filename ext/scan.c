@@ -5,9 +5,13 @@
 ** would make the same), sends it over a link of the cursor's own and lends each row on to SQLite as the driver lends it. At the end of the rows the
 ** link goes back to its server, so that a join's inner side needs it only while a lookup lasts; the
 ** statement stays prepared there.
+**
+** A plan that is a shortcut begins with less than the rows. What it was begun with is kept, so that its whole can take
+** over in the middle: when SQLite wants more rows than the first ones, or reads of counted rows what is not known.
 */
 #include "extInt.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct Scan {
@@ -18,6 +22,12 @@ typedef struct Scan {
   int counting;         /* rows are only counted: there is no reader */
   sqlite3_int64 left;   /* then, how many there are yet, the present one included */
   sqlite3_int64 passed; /* and how many there were before it */
+  edb_row known;        /* and what each term of the plan says of all of them, EDB_NULL: nothing */
+  enum { PART_ALL = 0, PART_FIRST, PART_REST } part;
+  sqlite3_int64 bound; /* how many rows were asked for, 0: all */
+  int lacking;         /* 1: the first ones lack some that come later */
+  Given given;         /* the first ones */
+  Sql later;           /* the statement of the plan's whole */
 } Scan;
 
 int vtab_fail(sqlite3_vtab *vtab, int rc, char *message) {
@@ -45,72 +55,162 @@ static void scan_end(Scan *scan) {
   stream_end(&scan->stream);
 }
 
+/* Nothing of what was done before is left. */
+static void scan_clear(Scan *scan) {
+  scan_end(scan);
+  sql_clear(&scan->later);
+  given_clear(&scan->given);
+  edb_row_clear(&scan->known);
+  scan->counting = 0;
+  scan->part = PART_ALL;
+}
+
 int scan_close(sqlite3_vtab_cursor *cursor) {
-  scan_end((Scan *)cursor);
+  scan_clear((Scan *)cursor);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
 
+/* ---- xFilter --------------------------------------------------------------------------------------- */
+
+/* Whether the running statements allow to begin with the shortcut. */
+static int scan_may_begin(const Scan *scan, const Plan *plan) {
+  sqlite3 *db = scan_table(scan)->edb->db;
+  switch (plan->shortcut) {
+  case SHORTCUT_COUNT: /* it would only be in the way of who reads keys */
+    return scan_table(scan)->identity != IDENTITY_KEY || !key_possible(db);
+  case SHORTCUT_DISTINCT: /* identities do not travel */
+    return !identity_possible(db);
+  case SHORTCUT_FIRST: /* without LIMIT, there is only one reason */
+    return plan->limit >= 0 || extreme_possible(db);
+  default:
+    return 1;
+  }
+}
+
+/* The SQL of the plan, or of its whole, where the values do not allow the shortcut: *plan is the one that it is. */
+static Shipped scan_write(Scan *scan, Sql *sql, Plan **plan, sqlite3_value **values) {
+  Table *table = scan_table(scan);
+  sqlite3 *db = table->edb->db;
+  for (;;) {
+    sql_begin(sql, table->definition.dialect);
+    sql->outer = plan_asks_null(*plan) && outer_join_possible(db);
+    sql->unbound = (*plan)->whole == NULL && (*plan)->limit >= 0 && (*plan)->orders == 0 &&
+                   long_order_possible(db);
+    Shipped shipped = deparse_plan(sql, &table->definition, *plan, values);
+    int inexact = sql->supersets > 0 &&
+                  ((*plan)->shortcut == SHORTCUT_COUNT || (*plan)->shortcut == SHORTCUT_DISTINCT);
+    if (shipped != SHIP_SENT || !inexact) return shipped;
+    sql_clear(sql);
+    *plan = (*plan)->whole;
+  }
+}
+
+/* Sends the plan's statement. */
+static int scan_send(Scan *scan, const Plan *plan, const Sql *sql) {
+  Table *table = scan_table(scan);
+  char *message = NULL;
+  Server *server = NULL;
+  Link *link = NULL;
+  scan->plan = plan;
+  scan->bound = sql->bound;
+  scan->lacking = sql->passes_null;
+  int rc = table_server(table, &server, &message);
+  if (rc == SQLITE_OK) rc = link_acquire(server, &link, &message);
+  if (rc == SQLITE_OK) {
+    Command command = {.sql = sql->written,
+                       .parameters = sql->parameters,
+                       .n = (size_t)sql->count,
+                       .expected = sql->bound > 0 ? (double)sql->bound : plan->rows,
+                       .repeat = REPEAT_ONCE,
+                       .prepared = 1,
+                       .table = table};
+    rc = link_run(&link, &command, &scan->stream, NULL, &message);
+    if (rc != SQLITE_OK) link_release(link);
+  }
+  if (rc == SQLITE_OK) return rc;
+  scan_end(scan);
+  return vtab_fail(&table->base, rc, message);
+}
+
 /* ---- Rows ----------------------------------------------------------------------------------------- */
 
-static int scan_fetch(Scan *scan) {
-  char *message = NULL;
-  int rc = stream_next(&scan->stream, &message);
-  if (rc == SQLITE_ROW) return SQLITE_OK;
+static int scan_changed(Scan *scan) {
   scan_end(scan);
-  return rc == SQLITE_DONE ? SQLITE_OK : vtab_fail(scan->base.pVtab, rc, message);
+  return vtab_fail(scan->base.pVtab, SQLITE_BUSY,
+                   sqlite3_mprintf("edb: %s: rows were changed while they were read: try again",
+                                   scan_table(scan)->name));
+}
+
+/* The first rows were not enough: the whole, without them. */
+static int scan_rest(Scan *scan) {
+  scan_end(scan);
+  scan->part = PART_REST;
+  int rc = given_index(&scan->given);
+  if (rc == SQLITE_OK) rc = scan_send(scan, scan->plan->whole, &scan->later);
+  scan->eof = rc != SQLITE_OK;
+  return rc;
+}
+
+static int scan_fetch(Scan *scan) {
+  for (;;) {
+    char *message = NULL;
+    int width = scan->plan->fetches + (scan->plan->identity >= 0);
+    int rc = stream_next(&scan->stream, &message);
+    if (rc == SQLITE_ROW && scan->part == PART_FIRST) {
+      return given_add(&scan->given, scan->stream.row, width);
+    }
+    if (rc == SQLITE_ROW) {
+      if (scan->part == PART_ALL || !given_again(&scan->given, scan->stream.row, width)) {
+        return SQLITE_OK;
+      }
+      continue;
+    }
+    if (rc == SQLITE_DONE && scan->part == PART_FIRST &&
+        (scan->lacking || scan->given.count == scan->bound)) {
+      rc = scan_rest(scan);
+      if (rc != SQLITE_OK) return rc;
+      continue;
+    }
+    if (rc == SQLITE_DONE && scan->part == PART_REST && scan->given.missing > 0) {
+      return scan_changed(scan);
+    }
+    scan_end(scan);
+    return rc == SQLITE_DONE ? SQLITE_OK : vtab_fail(scan->base.pVtab, rc, message);
+  }
+}
+
+/* Of counted rows something is read that is not known, or more are wanted than were counted: reads them, and stands at
+** the same place among them. Nothing has told them apart yet, so any order of the real ones will do. */
+static int scan_whole(Scan *scan) {
+  sqlite3_int64 passed = scan->passed;
+  scan->counting = 0;
+  int rc = scan_send(scan, scan->plan->whole, &scan->later);
+  if (rc != SQLITE_OK) return rc;
+  scan->eof = 0;
+  rc = scan_fetch(scan);
+  while (rc == SQLITE_OK && !scan->eof && passed-- > 0) rc = scan_fetch(scan);
+  return rc;
+}
+
+static int scan_identify(Scan *scan) {
+  int rc = scan_whole(scan);
+  return rc == SQLITE_OK && scan->eof ? scan_changed(scan) : rc;
 }
 
 int scan_next(sqlite3_vtab_cursor *cursor) {
   Scan *scan = (Scan *)cursor;
-  if (scan->counting) {
-    scan->passed++;
-    scan->left--;
-    scan->eof = scan->left <= 0;
-    return SQLITE_OK;
-  }
-  return scan_fetch(scan);
+  if (!scan->counting) return scan_fetch(scan);
+  scan->passed++;
+  scan->left--;
+  scan->eof = scan->left <= 0;
+  if (scan->eof && scan->bound > 0 && scan->passed == scan->bound) return scan_whole(scan);
+  return SQLITE_OK;
 }
 
 int scan_eof(sqlite3_vtab_cursor *cursor) { return ((Scan *)cursor)->eof; }
 
-/* ---- xFilter --------------------------------------------------------------------------------------- */
-
-/* Sends the plan's statement. *never: the values admit no row, nothing was sent. */
-static int scan_send(Scan *scan, Plan *plan, sqlite3_value **values, int *never) {
-  Table *table = scan_table(scan);
-  char *message = NULL;
-  Server *server = NULL;
-  Sql sql;
-  *never = 0;
-  int rc = table_server(table, &server, &message);
-  if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
-  sql_begin(&sql, table->definition.dialect);
-  sql.outer = plan_asks_null(plan) && outer_join_possible(table->edb->db);
-  Shipped shipped = deparse_plan(&sql, &table->definition, plan, values);
-  if (shipped == SHIP_NEVER) {
-    *never = 1;
-  } else if (shipped == SHIP_FAIL) {
-    rc = SQLITE_NOMEM;
-  } else {
-    Link *link;
-    rc = link_acquire(server, &link, &message);
-    if (rc == SQLITE_OK) {
-      Command command = {.sql = sql.written,
-                         .parameters = sql.parameters,
-                         .n = (size_t)sql.count,
-                         .expected = plan->rows,
-                         .repeat = REPEAT_ONCE,
-                         .prepared = 1,
-                         .table = table};
-      rc = link_run(&link, &command, &scan->stream, NULL, &message);
-      if (rc != SQLITE_OK) link_release(link);
-    }
-    if (rc != SQLITE_OK) scan_end(scan);
-  }
-  sql_clear(&sql);
-  return rc == SQLITE_OK ? rc : vtab_fail(&table->base, rc, message);
-}
+/* ---- Counting ------------------------------------------------------------------------------------- */
 
 /* A count as a driver gives it: a number, or its digits, as drivers that call it a decimal do. -1: it is none. */
 static sqlite3_int64 count_of(const edb_value *v) {
@@ -140,44 +240,75 @@ static int scan_count(Scan *scan) {
   return SQLITE_OK;
 }
 
+/* The value as a column of numeric affinity stores it. */
+static edb_value stored_value(sqlite3_value *v) {
+  sqlite3_value_numeric_type(v);
+  edb_value value = value_parameter(v);
+  if (value.kind == EDB_F64 && fabs(value.as.f64) < 0x1p51 && value.as.f64 == trunc(value.as.f64)) {
+    value.as.i64 = (int64_t)value.as.f64;
+    value.kind = EDB_I64;
+  }
+  return value;
+}
+
+/* What each term says of the rows: the value of its column. */
+static int scan_know(Scan *scan, sqlite3_value **values) {
+  const Table *table = scan_table(scan);
+  const Plan *plan = scan->plan;
+  scan->known.host = &table->edb->host;
+  if (edb_row_reset(&scan->known, (size_t)plan->count) != EDB_OK) return SQLITE_NOMEM;
+  for (int i = 0; i < plan->count; i++) {
+    const Term *term = &plan->terms[i];
+    edb_value value = {.kind = EDB_NULL}; /* where the value is NULL, so it is */
+    int exact;
+    if (plan_known(&table->definition, plan, term->column) != i) continue;
+    if (table->definition.columns[term->column].type->compare == EDB_COMPARE_SQLITE) {
+      value = stored_value(values[term->argument]);
+    } else {
+      ship_form(&table->definition, term, values[term->argument], &value, &exact);
+    }
+    if (edb_row_set(&scan->known, (size_t)i, &value) != EDB_OK) return SQLITE_NOMEM;
+  }
+  return SQLITE_OK;
+}
+
+/* Writes what may have to follow, while the values are there. */
+static int scan_keep(Scan *scan, sqlite3_value **values) {
+  Plan *whole = scan->plan->whole;
+  Shipped shipped = scan_write(scan, &scan->later, &whole, values);
+  return shipped == SHIP_SENT ? sql_keep(&scan->later) : SQLITE_NOMEM;
+}
+
 int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int argc,
                 sqlite3_value **argv) {
   Scan *scan = (Scan *)cursor;
   Table *table = scan_table(scan);
-  int never;
+  Server *server;
+  char *message = NULL;
+  Sql sql;
   (void)string;
   (void)argc;
-  scan_end(scan);
-  scan->counting = 0;
-  Plan *plan = table->broken ? NULL : table->plans[number];
-  scan->plan = plan;
-  int rc = scan_send(scan, plan, argv, &never);
-  if (rc != SQLITE_OK || never) return rc;
+  scan_clear(scan);
+  int rc = table_server(table, &server, &message);
+  if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
+  Plan *plan = table->plans[number];
+  if (plan->whole && !scan_may_begin(scan, plan)) plan = plan->whole;
+  Shipped shipped = scan_write(scan, &sql, &plan, argv);
+  if (shipped == SHIP_SENT) rc = scan_send(scan, plan, &sql);
+  sql_clear(&sql);
+  if (shipped == SHIP_FAIL) return SQLITE_NOMEM;
+  if (shipped == SHIP_NEVER || rc != SQLITE_OK) return rc;
   scan->eof = 0;
-  return scan->plan->count_only ? scan_count(scan) : scan_fetch(scan);
+  int counted = plan->shortcut == SHORTCUT_COUNT;
+  int first = plan->shortcut == SHORTCUT_FIRST && scan->bound > 0;
+  if (first) scan->part = PART_FIRST;
+  if (counted || first) rc = scan_keep(scan, argv);
+  if (rc == SQLITE_OK && counted) rc = scan_know(scan, argv);
+  if (rc != SQLITE_OK) return rc;
+  return counted ? scan_count(scan) : scan_fetch(scan);
 }
 
 /* ---- Columns ---------------------------------------------------------------------------------------- */
-
-/* Counted rows have been told apart by nothing yet, so any order of the real ones will do: reads
-** them, and stands at the same place among them. */
-static int scan_identify(Scan *scan) {
-  Plan *plan;
-  int never;
-  sqlite3_int64 passed = scan->passed;
-  int rc = plan_identities(scan_table(scan), &plan);
-  if (rc == SQLITE_OK) rc = scan_send(scan, plan, NULL, &never);
-  if (rc != SQLITE_OK) return rc;
-  scan->counting = 0;
-  scan->plan = plan;
-  scan->eof = 0;
-  rc = scan_fetch(scan);
-  while (rc == SQLITE_OK && !scan->eof && passed-- > 0) rc = scan_fetch(scan);
-  if (rc != SQLITE_OK || !scan->eof) return rc;
-  return vtab_fail(scan->base.pVtab, SQLITE_ERROR,
-                   sqlite3_mprintf("edb: %s: rows went away while they were counted: try again",
-                                   scan_table(scan)->name));
-}
 
 static int scan_column_failed(Scan *scan, sqlite3_context *context, const char *column) {
   char *message =
@@ -214,15 +345,29 @@ static void result_key(Scan *scan, sqlite3_context *context) {
   }
 }
 
+/* Rows that stand for all those that are equal to them have no identity. scan_may_begin has looked for what asks. */
+static int scan_unidentified(Scan *scan) {
+  return vtab_fail(
+      scan->base.pVtab, SQLITE_ERROR,
+      sqlite3_mprintf("edb: %s: a row of DISTINCT was asked for its key", scan_table(scan)->name));
+}
+
 int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column) {
   Scan *scan = (Scan *)cursor;
   const Definition *d = &scan_table(scan)->definition;
   if (sqlite3_vtab_nochange(context)) return SQLITE_OK; /* an UPDATE that leaves it as it is */
   if (scan->counting) {
+    int term = column < d->count ? plan_known(d, scan->plan, column) : -1;
+    if (term >= 0) {
+      return value_result(context, &scan->known.values[term], d->columns[column].type, d);
+    }
     int rc = scan_identify(scan);
     if (rc != SQLITE_OK) return rc;
   }
   if (scan->stream.row == NULL) return SQLITE_OK;
+  if (column >= d->count && scan->plan->shortcut == SHORTCUT_DISTINCT) {
+    return scan_unidentified(scan);
+  }
   if (column >= d->count) {
     if (scan_table(scan)->identity == IDENTITY_KEY) result_key(scan, context);
     return SQLITE_OK;
@@ -253,6 +398,7 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
     int rc = scan_identify(scan);
     if (rc != SQLITE_OK) return rc;
   }
+  if (scan->plan->shortcut == SHORTCUT_DISTINCT) return scan_unidentified(scan);
   int slot = scan->plan->identity;
   for (int i = 0; i < d->count && slot < 0; i++) {
     if (d->columns[i].key) slot = scan->plan->slot[i];
