@@ -91,10 +91,11 @@ proc kill_at {kind k sql} {
   set host [open |[list {*}[expr {$tester::preload eq {} ? {} : [list env LD_PRELOAD=$tester::preload]}] [info nameofexecutable] \
     [file join $::env(EDB_ROOT) test write_faults_host.tcl] test.db $::setup $sql 2>@1] r]
   set ::event {}
+  set ::said {}
   fconfigure $::proxy($kind) -blocking 0
   fconfigure $host -blocking 0
   fileevent $::proxy($kind) readable [list apply {{c} { if {[gets $c line] >= 0} { set ::event $line } }} $::proxy($kind)]
-  fileevent $host readable [list apply {{c} { read $c; if {[eof $c]} { set ::event ended } }} $host]
+  fileevent $host readable [list apply {{c} { append ::said [read $c]; if {[eof $c]} { set ::event ended } }} $host]
   while {$::event ni {held ended}} { vwait ::event }
   fileevent $::proxy($kind) readable {}
   fconfigure $::proxy($kind) -blocking 1
@@ -117,7 +118,7 @@ proc killed_one_phase {kind table sql whole} {
     quiet
     set there [differences $before [sums]]
     set pair [list [lindex $there $::place($kind)] [lindex $there end]]
-    if {$pair ni [list {0 0} [list $all 0] $whole] || (!$held && $pair ne $whole)} { return "killed at $k: $there" }
+    if {$pair ni [list {0 0} [list $all 0] $whole] || (!$held && $pair ne $whole)} { return "killed at $k: $there: $::said" }
     if {!$held} { return [expr {$k > 5 ? "agreed" : "only $k messages"}] }
   }
 }
