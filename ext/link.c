@@ -203,6 +203,8 @@ void link_release(Link *link) {
 }
 
 void link_free_for_command(Link *link) {
+  link->server->host.timeout_ms =
+      link->server->edb->host.timeout_ms; /* COMMIT starts no statement */
   if (link->stream) stream_park(link->stream);
 }
 
