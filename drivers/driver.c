@@ -159,6 +159,19 @@ int edb_statement_execute(edb_statement *statement, const edb_parameter *paramet
                                                affected ? affected : &ignored);
 }
 
+int edb_can_run_each(const edb_connection *connection) {
+  return connection->context && connection->methods->statement_each;
+}
+
+int edb_statement_each(edb_statement *statement, const edb_parameter *parameters, size_t n,
+                       size_t runs, int64_t *affected, size_t *done) {
+  *done = 0;
+  if (!statement->context) return EDB_CLOSED;
+  if (!statement->methods->statement_each) return EDB_UNSUPPORTED;
+  return statement->methods->statement_each(statement->context, parameters, n, runs, affected,
+                                            done);
+}
+
 int edb_statement_query(edb_statement *statement, const edb_parameter *parameters, size_t n,
                         edb_rows *rows) {
   void *context = NULL;

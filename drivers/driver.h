@@ -236,6 +236,10 @@ struct edb_methods {
   int (*statement_execute)(void *statement, const edb_parameter *, size_t n, int64_t *affected);
   int (*statement_query)(void *statement, const edb_parameter *, size_t n, void **rows);
 
+  /* NULL: not without waiting for each answer. */
+  int (*statement_each)(void *statement, const edb_parameter *, size_t n, size_t runs,
+                        int64_t *affected, size_t *done);
+
   int (*rows_columns)(void *rows, const edb_column **columns, size_t *n);
   int (*rows_next)(void *rows, edb_row *row); /* NULL: copied from what is lent */
   int (*rows_next_borrowed)(void *rows, const edb_value **values); /* NULL: nothing to lend */
@@ -507,6 +511,15 @@ int edb_statement_execute(edb_statement *statement, const edb_parameter *paramet
                           int64_t *affected);
 int edb_statement_query(edb_statement *statement, const edb_parameter *parameters, size_t n,
                         edb_rows *rows);
+
+/* Runs a statement that changes one row at most, by a unique key, once for each of `runs` sets of n parameters, which stand
+** one behind the other: in this order, as edb_statement_execute would, but without waiting for one answer before the next
+** is sent. affected has a place for each run; all are -1 where the server tells a sum that leaves it open. After an
+** error, *done runs before the one that failed have been done (SIZE_MAX: it is not known how many), and those behind it perhaps.
+** EDB_UNSUPPORTED, and nothing was run, where there is no such way. can: whether the driver has any. */
+int edb_can_run_each(const edb_connection *connection);
+int edb_statement_each(edb_statement *statement, const edb_parameter *parameters, size_t n,
+                       size_t runs, int64_t *affected, size_t *done);
 
 /* The columns, owned by the reader until it is closed. */
 int edb_rows_columns(edb_rows *rows, const edb_column **columns, size_t *n);

@@ -5,7 +5,7 @@
 **
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED. The rest, in reading order: postgresql_library.c (libpq), _connect.c
-** (options, waiting, stopping, errors), _statement.c (preparing, describing), _encode.c (parameters), _rows.c
+** (options, waiting, stopping, errors), _statement.c (preparing, describing), _encode.c (parameters), _each.c (many runs at once), _rows.c
 ** (the reader), _load.c (COPY to the server), _savepoint.c, _value.c and _text.c (values), _two_phase.c (prepared transactions),
 ** _catalog.c (SQL).
 **
@@ -86,6 +86,13 @@ static int statement_execute(void *statement, const edb_parameter *parameters, s
   }
   rc = pg_send_deferred(c);
   return rc == EDB_OK ? run(s, parameters, n, affected) : rc;
+}
+
+static int statement_each(void *statement, const edb_parameter *parameters, size_t n, size_t runs,
+                          int64_t *affected, size_t *done) {
+  pg_statement *s = statement;
+  int rc = ready_at_all(s->connection);
+  return rc == EDB_OK ? pg_run_each(s, parameters, n, runs, affected, done) : rc;
 }
 
 static int statement_query(void *statement, const edb_parameter *parameters, size_t n,
@@ -220,6 +227,7 @@ static const edb_methods methods = {
     .statement_close = statement_close,
     .statement_execute = statement_execute,
     .statement_query = statement_query,
+    .statement_each = statement_each,
     .rows_columns = pg_rows_columns,
     .rows_next = NULL,
     .rows_next_borrowed = pg_rows_next_borrowed,

@@ -384,6 +384,7 @@ void pg_deallocate_later(pg_connection *c, const char *name);
 /* Sends the statement with the parameters that pg_encode has left in it. */
 int pg_statement_send(pg_statement *s);
 /* Takes the results of what was sent, dropping rows, and counts. */
+int64_t pg_tag_count(PGresult *result);
 int pg_affected(pg_connection *c, int64_t *affected);
 
 /* ---- Savepoints (postgresql_savepoint.c) ------------------------------------------------------- */
@@ -396,6 +397,14 @@ void pg_drop_deferred(pg_connection *c);
 /* Runs a prepared statement without columns, whose parameters are encoded, behind what was set down. Needs
 ** pipelines. */
 int pg_run_with_deferred(pg_statement *s, int64_t *affected);
+/* In a pipeline that was entered: sends what was set down, *count commands; 0: libpq failed. And what came of the pipeline. */
+int pg_pipeline_deferred(pg_connection *c, size_t *count);
+void pg_settle_deferred(pg_connection *c, int rc);
+
+/* ---- Many runs at once (postgresql_each.c) ------------------------------------------------------- */
+
+int pg_run_each(pg_statement *s, const edb_parameter *parameters, size_t n, size_t runs,
+                int64_t *affected, size_t *done);
 
 /* ---- Rows (postgresql_rows.c) ----------------------------------------------------------------- */
 

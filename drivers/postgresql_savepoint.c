@@ -41,7 +41,7 @@ int pg_send_deferred(pg_connection *c) {
 void pg_drop_deferred(pg_connection *c) { c->deferred.n = 0; }
 
 /* They are few and come again and again: prepared, they cost the server a third less. */
-static int send_prepared(pg_connection *c, const char *sql) {
+static int send_prepared(pg_connection *c, const char *sql, size_t *count) {
   const size_t n = sizeof c->savepoints / sizeof c->savepoints[0];
   pg_savepoint *s = NULL;
   if (strlen(sql) >= sizeof s->sql) {
@@ -58,21 +58,26 @@ static int send_prepared(pg_connection *c, const char *sql) {
     snprintf(s->name, sizeof s->name, "edb%lu", ++c->serial);
     s->fresh = 1;
     if (!pq.sendPrepare(c->pq, s->name, sql, 0, NULL)) return 0;
+    ++*count;
   }
   return pq.sendQueryPrepared(c->pq, s->name, 0, NULL, NULL, NULL, 0);
 }
 
 /* Each by itself: the extended protocol takes one statement at a time. The text is cut up on the way. */
-static int send_each(pg_connection *c) {
+int pg_pipeline_deferred(pg_connection *c, size_t *count) {
+  *count = 0;
+  if (c->deferred.n == 0) return 1;
+  c->deferred.n = 0;
   for (char *sql = c->deferred.p, *end; (end = strchr(sql, ';')) != NULL; sql = end + 1) {
     *end = 0;
-    if (!send_prepared(c, sql)) return 0;
+    if (!send_prepared(c, sql, count)) return 0;
+    ++*count;
   }
   return 1;
 }
 
 /* Whether one that was prepared on the way is there after an error, nobody knows: it is not used again. */
-static void settle(pg_connection *c, int rc) {
+void pg_settle_deferred(pg_connection *c, int rc) {
   for (size_t i = 0; i < sizeof c->savepoints / sizeof c->savepoints[0]; i++) {
     if (c->savepoints[i].fresh && rc != EDB_OK) c->savepoints[i].sql[0] = 0;
     c->savepoints[i].fresh = 0;
@@ -82,14 +87,14 @@ static void settle(pg_connection *c, int rc) {
 int pg_run_with_deferred(pg_statement *s, int64_t *affected) {
   pg_connection *c = s->connection;
   c->pipeline = (unsigned char)pq.enterPipelineMode(c->pq);
-  int sent = c->pipeline && send_each(c) &&
+  size_t count;
+  int sent = c->pipeline && pg_pipeline_deferred(c, &count) &&
              pq.sendQueryPrepared(c->pq, s->name, s->n_parameters, s->parameter_values, s->lengths,
                                   s->formats, 1) &&
              pq.pipelineSync(c->pq);
-  c->deferred.n = 0;
   int rc = pg_sent(c, sent);
   if (rc == EDB_OK) rc = pg_affected(c, affected);
-  settle(c, rc);
+  pg_settle_deferred(c, rc);
   c->pipeline = 0;
   if (!pq.exitPipelineMode(c->pq) && rc == EDB_OK) rc = pg_lost(c);
   return rc;

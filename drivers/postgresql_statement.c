@@ -351,19 +351,24 @@ int pg_statement_send(pg_statement *s) {
                                          s->lengths, s->formats, binary));
 }
 
-/* The number in the command's tag. Most commands have none and change no rows; of CALL and DO nobody counts. */
+/* Most commands have no number in their tag and change no rows; of CALL and DO nobody counts. */
+int64_t pg_tag_count(PGresult *result) {
+  const char *tag = pq.cmdStatus(result);
+  int64_t count = 0;
+  if (strcmp(tag, "CALL") == 0 || strcmp(tag, "DO") == 0) return -1;
+  if (strncmp(tag, "SELECT", 6) == 0) return 0;
+  for (const char *p = pq.cmdTuples(result); *p >= '0' && *p <= '9'; p++) {
+    count = count * 10 + (*p - '0');
+  }
+  return count;
+}
+
 int pg_affected(pg_connection *c, int64_t *affected) {
   PGresult *result;
   *affected = 0;
   int rc = pg_finish(c, &result);
   if (rc != EDB_OK || !result) return rc;
-  const char *tag = pq.cmdStatus(result);
-  if (strcmp(tag, "CALL") == 0 || strcmp(tag, "DO") == 0) *affected = -1;
-  if (strncmp(tag, "SELECT", 6) != 0) {
-    for (const char *p = pq.cmdTuples(result); *p >= '0' && *p <= '9'; p++) {
-      *affected = *affected * 10 + (*p - '0');
-    }
-  }
+  *affected = pg_tag_count(result);
   pq.clear(result);
   return EDB_OK;
 }

@@ -105,10 +105,11 @@ static int batch_fail(Batch *b, int code, char **message) {
   b->session = NULL;
   batch_forget(link->server);
   session_after(session, code, *message);
+  session_doom(session, *message); /* as changes_end */
   return rc;
 }
 
-int batch_end(Server *server, char **message) {
+int batch_end_load(Server *server, char **message) {
   Batch *b = server->batch;
   if (b == NULL || b->session == NULL) return SQLITE_OK;
   int code = edb_load_end(&b->load);
@@ -120,20 +121,29 @@ int batch_end(Server *server, char **message) {
   return SQLITE_OK;
 }
 
+/* Rows wait in one of them at a time. */
+int batch_end(Server *server, char **message) {
+  int rc = changes_end(server, message);
+  return rc == SQLITE_OK ? batch_end_load(server, message) : rc;
+}
+
 void batch_abort(Server *server) {
   Batch *b = server->batch;
+  changes_abort(server);
   if (b == NULL || b->session == NULL) return;
   edb_load_abort(&b->load);
   b->session = NULL;
 }
 
 void batch_forget(Server *server) {
+  changes_forget(server);
   if (server->batch) server->batch->running.statement = NULL;
 }
 
 void batch_free(Server *server) {
   Batch *b = server->batch;
   batch_abort(server);
+  changes_free(server);
   server->batch = NULL;
   if (b) sqlite3_free(b->columns);
   sqlite3_free(b);
@@ -247,6 +257,7 @@ int batch_insert(const Table *table, const Assigned *columns, int on_conflict, i
   Server *server = session_server(session);
   Running running = running_writer(table->edb->db);
   int rc = batch_new(server);
+  if (rc == SQLITE_OK) rc = changes_end(server, message);
   *taken = 0;
   if (rc != SQLITE_OK) return rc;
   Batch *b = server->batch;

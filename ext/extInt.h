@@ -16,6 +16,7 @@ typedef struct Session Session;
 typedef struct Stream Stream;
 typedef struct Spill Spill;
 typedef struct Batch Batch;
+typedef struct Changes Changes;
 typedef struct Definition Definition;
 typedef struct Table Table;
 typedef struct Plan Plan;
@@ -88,15 +89,16 @@ struct Server {
   edb_host host; /* its log lines carry the server's name */
   Link *idle;    /* links that nobody uses */
   Session
-      *session;   /* NULL: no transaction of SQLite that runs has tables there that it writes to */
-  Batch *batch;   /* NULL: no rows were inserted yet */
-  int generation; /* of url: links of an older one are closed, not used again */
-  int removed;    /* no longer listed; freed with the last of its links */
-  int links;      /* and what else holds it */
-  int two_phase;  /* the option */
-  int readonly;   /* likewise */
-  int snapshot;   /* likewise */
-  int settled;    /* 1: nothing of this local database hangs there, as far as is known */
+      *session; /* NULL: no transaction of SQLite that runs has tables there that it writes to */
+  Batch *batch; /* NULL: no rows were inserted yet */
+  Changes *changes;   /* NULL: none was updated or deleted yet */
+  int generation;     /* of url: links of an older one are closed, not used again */
+  int removed;        /* no longer listed; freed with the last of its links */
+  int links;          /* and what else holds it */
+  int two_phase;      /* the option */
+  int readonly;       /* likewise */
+  int snapshot;       /* likewise */
+  int settled;        /* 1: nothing of this local database hangs there, as far as is known */
   sqlite3_int64 late; /* seconds since 1970 until when something may still come to hang there */
 };
 
@@ -188,10 +190,6 @@ typedef struct Command {
 ** (REPEAT_ONCE). SQLITE_OK, or an error and *message; affected may be NULL. */
 int link_run(Link **link, const Command *command, Stream *stream, sqlite3_int64 *affected,
              char **message);
-
-/* Begins a load over a link of a session; the command is what it stands for. SQLITE_OK, or an error and *message. */
-int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb_load *load,
-              char **message);
 
 /* Sends a SAVEPOINT or its like, as it is. */
 int link_control(Link *link, const char *sql, char **message);
@@ -637,10 +635,11 @@ struct Table {
   char *name;
   Definition definition;
   Identity identity;
-  char *broken;     /* why it cannot be read: it can still be dropped */
-  Session *session; /* of the transaction that writes to it, else NULL */
-  int no_output;    /* 1: the server has refused the dialect's `output` for it */
-  Plan **plans;     /* every plan that a statement may hold, by its number */
+  char *broken;        /* why it cannot be read: it can still be dropped */
+  Session *session;    /* of the transaction that writes to it, else NULL */
+  int no_output;       /* 1: the server has refused the dialect's `output` for it */
+  sqlite3_int64 given; /* rows that were read of it since a statement began in BEGIN … COMMIT */
+  Plan **plans;        /* every plan that a statement may hold, by its number */
   int plan_count;
 };
 

@@ -375,6 +375,27 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
   }
 }
 
+int link_run_each(Link *link, const Command *command, size_t runs, int64_t *affected, size_t *done,
+                  char **message) {
+  struct Kept *kept;
+  int reused;
+  *done = 0;
+  link_free_for_command(link);
+  int rc = link_speaks(link, command, message);
+  if (rc == SQLITE_OK) rc = link_may(link, command, message);
+  if (rc == SQLITE_OK) rc = session_before(link->session, command, message);
+  if (rc != SQLITE_OK) return rc;
+  link_starts(link, command->sql, 0);
+  int code = link_prepare(link, command->sql, 0, &kept, &reused);
+  if (code == EDB_OK)
+    code =
+        edb_statement_each(&kept->statement, command->parameters, command->n, runs, affected, done);
+  if (code == EDB_OK) return SQLITE_OK;
+  rc = link_fail(link, code, message);
+  session_after(link->session, code, *message);
+  return rc;
+}
+
 int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb_load *load,
               char **message) {
   link_free_for_command(link);

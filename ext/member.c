@@ -49,6 +49,7 @@ int transaction_rollback(sqlite3_vtab *vtab) {
 int transaction_savepoint(sqlite3_vtab *vtab, int number) {
   Table *table = (Table *)vtab;
   char *message = NULL;
+  table->given = 0;
   if (table->session == NULL) return SQLITE_OK;
   int rc = session_savepoint(table->session, number, &message);
   return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);

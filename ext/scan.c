@@ -158,10 +158,12 @@ static int scan_fetch(Scan *scan) {
     int width = scan->plan->fetches + (scan->plan->identity >= 0);
     int rc = stream_next(&scan->stream, &message);
     if (rc == SQLITE_ROW && scan->part == PART_FIRST) {
+      scan_table(scan)->given++;
       return given_add(&scan->given, scan->stream.row, width);
     }
     if (rc == SQLITE_ROW) {
       if (scan->part == PART_ALL || !given_again(&scan->given, scan->stream.row, width)) {
+        scan_table(scan)->given++;
         return SQLITE_OK;
       }
       continue;

@@ -246,6 +246,16 @@ int session_run(Session *session, const Command *command, Stream *stream, sqlite
   return link_run(&link, command, stream, affected, message);
 }
 
+int session_run_each(Session *session, const Command *command, size_t runs, int64_t *affected,
+                     size_t *done, char **message) {
+  *done = 0;
+  if (session->ended) session_fail(session, "it is committed there already");
+  if (session->failed || session->link == NULL) return session_refuse(session, message);
+  return link_run_each(session->link, command, runs, affected, done, message);
+}
+
+void session_doom(Session *session, const char *why) { session_fail(session, why); }
+
 int session_undo(Session *session, const char *why) {
   char *message = NULL;
   if (session->failed) return SQLITE_ERROR;

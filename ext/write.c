@@ -40,24 +40,21 @@ static int refuse_value(Write *w, const Column *column, const char *why) {
 }
 
 /* The row as it stands behind WHERE, for people. */
-static int refuse_row(Write *w, const char *verb, sqlite3_value *key, sqlite3_int64 affected) {
-  char *why;
+char *write_unchanged(const Table *table, const char *verb, const char *key,
+                      sqlite3_int64 affected) {
   if (affected == 0) {
-    why = sqlite3_mprintf(
+    return sqlite3_mprintf(
         "edb: %s: the row %s was not %s: it is gone, another has changed its key, or a "
         "trigger or rule of the server's left it alone",
-        w->table->name, sqlite3_value_text(key), verb);
-  } else if (affected < 0) {
-    why = sqlite3_mprintf("edb: %s: the server does not tell whether the row %s was %s",
-                          w->table->name, sqlite3_value_text(key), verb);
-  } else {
-    why = sqlite3_mprintf(
-        "edb: %s: %lld rows were %s for the row %s: its key names more than one, or a "
-        "trigger of the server's counts",
-        w->table->name, affected, verb, sqlite3_value_text(key));
+        table->name, key, verb);
   }
-  if (affected != 0) session_undo(w->session, why ? why : "");
-  return refuse(w, why);
+  if (affected < 0) {
+    return sqlite3_mprintf("edb: %s: the server does not tell whether the row %s was %s",
+                           table->name, key, verb);
+  }
+  return sqlite3_mprintf("edb: %s: %lld rows were %s for the row %s: its key names more than one, "
+                         "or a trigger of the server's counts",
+                         table->name, affected, verb, key);
 }
 
 /* ---- Running ------------------------------------------------------------------------------------------------ */
@@ -203,13 +200,27 @@ static int append_where(Write *w, sqlite3_value *key) {
                                    sqlite3_value_text(key)));
 }
 
-static int write_delete(Write *w, sqlite3_value *key) {
+/* The statement that is written, which changes the row of the key. */
+static int write_keyed(Write *w, const char *verb, sqlite3_value *key, int waits) {
+  Command command;
+  int taken = 0;
   sqlite3_int64 affected;
+  const char *name = (const char *)sqlite3_value_text(key);
+  int rc = name ? write_command(w, &command) : SQLITE_NOMEM;
+  if (rc == SQLITE_OK) rc = changes_add(w->table, &command, verb, name, waits, &taken, &w->message);
+  if (rc != SQLITE_OK || taken) return rc;
+  rc = session_run(w->session, &command, NULL, &affected, &w->message);
+  if (rc != SQLITE_OK || affected == 1) return rc;
+  char *why = write_unchanged(w->table, verb, name, affected);
+  if (affected != 0) session_undo(w->session, why ? why : "");
+  return refuse(w, why);
+}
+
+static int write_delete(Write *w, sqlite3_value *key) {
   sqlite3_str_appendall(w->sql.text, "DELETE FROM ");
   int rc = append_relation(w);
   if (rc == SQLITE_OK) rc = append_where(w, key);
-  if (rc == SQLITE_OK) rc = write_run(w, NULL, &affected);
-  return rc != SQLITE_OK || affected == 1 ? rc : refuse_row(w, "deleted", key, affected);
+  return rc == SQLITE_OK ? write_keyed(w, "deleted", key, 1) : rc;
 }
 
 static int append_set(Write *w, const Assigned *columns) {
@@ -225,8 +236,14 @@ static int append_set(Write *w, const Assigned *columns) {
   return word[0] == ',';
 }
 
+static int moves(const Write *w, const Assigned *columns) {
+  for (int i = 0; i < w->d->count; i++) {
+    if (w->d->columns[i].key && columns[i].sent) return 1;
+  }
+  return 0;
+}
+
 static int write_change(Write *w, sqlite3_value **argv, Assigned *columns) {
-  sqlite3_int64 affected;
   sqlite3_value *hidden = w->table->identity == IDENTITY_KEY ? argv[2 + w->d->count] : NULL;
   if (hidden && !sqlite3_value_nochange(hidden) && sqlite3_value_type(hidden) != SQLITE_NULL &&
       strcmp((const char *)sqlite3_value_text(hidden), (const char *)sqlite3_value_text(argv[0]))) {
@@ -240,8 +257,7 @@ static int write_change(Write *w, sqlite3_value **argv, Assigned *columns) {
   rc = append_relation(w);
   if (rc == SQLITE_OK && !append_set(w, columns)) return SQLITE_OK;
   if (rc == SQLITE_OK) rc = append_where(w, argv[0]);
-  if (rc == SQLITE_OK) rc = write_run(w, NULL, &affected);
-  return rc != SQLITE_OK || affected == 1 ? rc : refuse_row(w, "updated", argv[0], affected);
+  return rc == SQLITE_OK ? write_keyed(w, "updated", argv[0], !moves(w, columns)) : rc;
 }
 
 /* ---- INSERT ----------------------------------------------------------------------------------------------------- */

@@ -29,6 +29,10 @@ void returned_clear(Returned *returned);
 
 /* ---- write.c: xUpdate -------------------------------------------------------------------------------- */
 
+/* Why a statement fails that has changed another number of rows than the one of that key. */
+char *write_unchanged(const Table *table, const char *verb, const char *key,
+                      sqlite3_int64 affected);
+
 int write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int64 *rowid);
 
 /* ---- batch.c: consecutive INSERTs of one statement travel together ------------------------------------ */
@@ -58,6 +62,30 @@ void batch_abort(Server *server);
 /* A row of the statement failed: what follows is none of it. */
 void batch_forget(Server *server);
 void batch_free(Server *server);
+/* Of batch_end, what ends a load. */
+int batch_end_load(Server *server, char **message);
+
+/* ---- changes.c: consecutive UPDATEs or DELETEs of one statement travel together ------------------------- */
+
+/* An UPDATE or DELETE of the row of that key, the next of its statement: *taken, where it is run together with others; else it
+** is for the caller to run. waits: whether such a row may. verb: "updated". SQLITE_OK, or an error, perhaps of an
+** earlier row, and *message. The rest: by batch_end and the like. */
+int changes_add(const Table *table, const Command *command, const char *verb, const char *key,
+                int waits, int *taken, char **message);
+int changes_end(Server *server, char **message);
+void changes_abort(Server *server);
+void changes_forget(Server *server);
+void changes_free(Server *server);
+
+/* ---- link.c: over the link of a session ---------------------------------------------------------------- */
+
+/* Of a session: runs it for each of `runs` sets of its parameters, as edb_statement_each. */
+int link_run_each(Link *link, const Command *command, size_t runs, int64_t *affected, size_t *done,
+                  char **message);
+
+/* Begins a load over a link of a session; the command is what it stands for. SQLITE_OK, or an error and *message. */
+int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb_load *load,
+              char **message);
 
 /* ---- transaction.c: what a transaction of SQLite means for each server ------------------------------ */
 
@@ -75,6 +103,13 @@ int session_before(Session *session, const Command *command, char **message);
 /* link_run over the session's link, which is had first. */
 int session_run(Session *session, const Command *command, Stream *stream, sqlite3_int64 *affected,
                 char **message);
+
+/* Runs the command's statement for each of `runs` sets of its parameters: as edb_statement_each. */
+int session_run_each(Session *session, const Command *command, size_t runs, int64_t *affected,
+                     size_t *done, char **message);
+
+/* The transaction takes nothing more until what failed is undone. */
+void session_doom(Session *session, const char *why);
 
 /* After a command that failed so. */
 void session_after(Session *session, int code, const char *why);

@@ -467,6 +467,53 @@ static void test_savepoints(void) {
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
+/* Many runs that do not wait for each other: each one's count, and which one failed. */
+static void test_each(void) {
+  edb_connection c;
+  edb_transaction t;
+  edb_statement update, select;
+  edb_parameter p[2 * 600];
+  int64_t affected[600];
+  size_t done;
+  must_open(&c);
+  run(&c, "CREATE TEMP TABLE eached (id int8 PRIMARY KEY, v int2 CHECK (v < 1000))");
+  run(&c, "INSERT INTO eached SELECT i, 0 FROM generate_series(1, 600) AS i WHERE i <> 400");
+  CHECK_INT(edb_can_run_each(&c), 1);
+  CHECK_INT(edb_prepare(&c, "UPDATE eached SET v = $1 WHERE id = $2", 0, &update), EDB_OK);
+  for (int i = 0; i < 600; i++) {
+    p[2 * i] = integer(i);
+    p[2 * i + 1] = integer(i + 1);
+  }
+  CHECK_INT(edb_statement_each(&update, p, 2, 600, affected, &done), EDB_OK);
+  CHECK_INT(done, 600);
+  for (int i = 0; i < 600; i++) CHECK_INT(affected[i], i != 399);
+  CHECK_STR(one(&c, "SELECT sum(v) FROM eached", 0, NULL, 0), "179301");
+  /* The server's error, behind a savepoint that travels along; then a parameter that does not fit. */
+  static const struct {
+    int64_t v;
+    int code;
+  } bad[] = {{1000, EDB_CONSTRAINT}, {100000, EDB_INVALID_QUERY}};
+  for (size_t i = 0; i < 2; i++) {
+    p[2 * 123] = integer(bad[i].v);
+    CHECK_INT(edb_begin(&c, &t), EDB_OK);
+    run(&c, "SAVEPOINT a");
+    CHECK_INT(edb_statement_each(&update, p, 2, 300, affected, &done), bad[i].code);
+    CHECK_INT(done, 123);
+    CHECK_INT(edb_detail(&c)->code, bad[i].code);
+    CHECK_INT(affected[122], 1);
+    run(&c, "ROLLBACK TO SAVEPOINT a");
+    CHECK_INT(edb_transaction_commit(&t), EDB_OK);
+  }
+  CHECK_STR(one(&c, "SELECT sum(v) FROM eached", 0, NULL, 0), "179301");
+  /* What gives rows is not run so. */
+  CHECK_INT(edb_prepare(&c, "SELECT v FROM eached WHERE id = $1", 0, &select), EDB_OK);
+  CHECK_INT(edb_statement_each(&select, p, 1, 2, affected, &done), EDB_UNSUPPORTED);
+  CHECK_INT(edb_statement_close(&select), EDB_OK);
+  CHECK_INT(edb_statement_close(&update), EDB_OK);
+  CHECK_INT(edb_statement_each(&update, p, 2, 2, affected, &done), EDB_CLOSED);
+  CHECK_INT(edb_close(&c), EDB_OK);
+}
+
 int main(void) {
   if (!have_server("postgresql_session")) return 0;
   edb_connection c;
@@ -477,6 +524,7 @@ int main(void) {
   test_busy();
   test_transactions();
   test_savepoints();
+  test_each();
   test_errors();
   test_open_errors();
   for (int f = 0; f < N_FETCHES; f++) {
