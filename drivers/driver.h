@@ -126,6 +126,7 @@ typedef enum edb_declared {
 ** known. */
 typedef struct edb_type edb_type;
 typedef struct edb_span edb_span;
+typedef struct edb_text edb_text;
 typedef struct edb_column {
   const char *name;      /* as the server gave it: may be empty, may repeat */
   const char *type_name; /* the remote type, as a person of that server writes it */
@@ -321,6 +322,7 @@ struct edb_type {
   int finest; /* dates and times: nanoseconds that a parameter of any value keeps; 0: 1000 */
   const edb_span
       *span; /* dates and times: what the type holds; NULL: all that edb_time_parse reads */
+  const edb_text *text; /* text: what is known beside equality; NULL: nothing */
 };
 
 /* From the beginning of a day (since 1970-01-01; of clocks 0) to this instant. */
@@ -332,6 +334,37 @@ struct edb_span {
 };
 
 #define EDB_REACH_ASCII 0x7F
+
+/* How a server matches text with a pattern. There, a pattern is LIKE's of SQL, with `!` before what stands for
+** itself; NULL as `special`: it is as SQLite has it. */
+typedef struct edb_match {
+  const char *before;  /* what stands before the pattern's placeholder, %s = the quoted column */
+  const char *after;   /* and behind it */
+  const char *special; /* the characters that need a `!` before them, itself included */
+  int folds;           /* 1: a letter of ASCII matches its other case too */
+  int classes;         /* 1: [aA] stands for either of the two */
+  int units;           /* 1: `_` stands for less than a character beyond U+FFFF */
+  int plain;           /* 1: it is no pattern, but text that the column contains */
+  int exact; /* 1: but for this, it matches nothing that SQLite does not; 0: it may disregard more */
+} edb_match;
+
+/* What a server knows of a text column beside `=`. */
+struct edb_text {
+  int equal; /* 1: `=` holds for the same bytes alone: case, accents and blanks at the end count */
+  const char *
+      ordered; /* how a column stands where it is compared byte by byte in UTF-8, %s = the quoted column:
+                       ** "%s COLLATE \"C\""; NULL: nothing does that */
+  const char *bound; /* and a placeholder, there */
+  unsigned
+      reach; /* the last code point that a parameter may hold there: beyond it, its order is another; 0: any */
+  int padded; /* 1: of two that begin alike, the shorter is taken as if blanks stood behind it */
+  const char
+      *sorted; /* how a column stands behind ORDER BY for that order; NULL: nothing does that */
+  const edb_match
+      *like; /* for SQLite's LIKE, GLOB: matches at least what it does; NULL: nothing does */
+  const edb_match *glob;
+  const edb_match *contains; /* for text within it, wherever that is; NULL: as glob */
+};
 
 struct edb_dialect {
   const char *name; /* among those of its driver; NULL: it has no other */

@@ -39,11 +39,40 @@
     .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
     .parameter = "CAST(%s AS " as ")", .is_null = "%s <=> NULL"                                    \
   }
-#define TEXT(its_name, its_reach)                                                                  \
+#define TEXT_AS(its_name, its_reach, its_text)                                                     \
   {                                                                                                \
     .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT,                             \
-    .compare = EDB_COMPARE_TEXT, .reach = its_reach                                                \
+    .compare = EDB_COMPARE_TEXT, .reach = its_reach, .text = its_text                              \
   }
+#define TEXT(its_name, its_reach) TEXT_AS(its_name, its_reach, &any_collation)
+
+/* In UTF-8, whatever the column is in. Nothing sorts: ORDER BY looks at no more than max_sort_length bytes. */
+#define AS_UTF8 "CONVERT(%s USING utf8mb4)"
+#define AS_BYTES "CAST(" AS_UTF8 " AS BINARY)"
+#define MATCH(its_name, column, its_folds, its_exact)                                              \
+  static const edb_match its_name = {.before = column " LIKE ",                                    \
+                                     .after = " ESCAPE '!'",                                       \
+                                     .special = "%_!",                                             \
+                                     .folds = its_folds,                                           \
+                                     .exact = its_exact}
+MATCH(folding, AS_UTF8 " COLLATE utf8mb4_general_ci", 1, 0);
+MATCH(telling, AS_UTF8 " COLLATE utf8mb4_bin", 0, 1);
+MATCH(folding_itself, "%s", 1, 0);
+MATCH(telling_itself, "%s", 0, 1);
+
+static const edb_text any_collation = {
+    .ordered = AS_BYTES, .bound = "CAST(%s AS BINARY)", .like = &folding, .glob = &telling};
+/* One that disregards case, as that of English: its index finds a prefix. */
+static const edb_text ci_collation = {.ordered = AS_BYTES,
+                                      .bound = "CAST(%s AS BINARY)",
+                                      .like = &folding_itself,
+                                      .glob = &folding_itself};
+/* One that compares code points, blanks at the end being as good as none: its index finds a range, too. */
+static const edb_text bin_collation = {
+    .ordered = "%s", .bound = "%s", .padded = 1, .like = &folding, .glob = &telling_itself};
+/* One that compares bytes and nothing else. */
+static const edb_text bytes_collation = {
+    .equal = 1, .ordered = "%s", .bound = "%s", .like = &folding, .glob = &telling_itself};
 
 /* Sorted by name. Those of two words but "unsigned" are the catalog's own, which knows the character set. */
 static const edb_type types[] = {
@@ -65,8 +94,8 @@ static const edb_type types[] = {
     /* As text, the server writes six digits of it. */
     FLOAT("float", "%s * 1e0"),
     PLAIN("geometry", EDB_BYTES, EDB_DECLARED_BLOB),
-    TEXT("inet4", EDB_REACH_ASCII),
-    TEXT("inet6", EDB_REACH_ASCII),
+    TEXT_AS("inet4", EDB_REACH_ASCII, NULL),
+    TEXT_AS("inet6", EDB_REACH_ASCII, NULL),
     INTEGER("int", EDB_I64, EDB_COMPARE_INTEGER),
     INTEGER("int unsigned", EDB_U64, EDB_COMPARE_INTEGER),
     PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
@@ -82,9 +111,17 @@ static const edb_type types[] = {
     INTEGER("smallint unsigned", EDB_U64, EDB_COMPARE_INTEGER),
     TEXT("text", EDB_REACH_ASCII),
     TEXT("text all", 0),
+    TEXT_AS("text all bin", 0, &bin_collation),
+    TEXT_AS("text all bytes", 0, &bytes_collation),
+    TEXT_AS("text all ci", 0, &ci_collation),
     TEXT("text ascii", EDB_REACH_ASCII),
+    TEXT_AS("text ascii ci", EDB_REACH_ASCII, &ci_collation),
     TEXT("text bmp", 0xFFFF),
+    TEXT_AS("text bmp bin", 0xFFFF, &bin_collation),
+    TEXT_AS("text bmp bytes", 0xFFFF, &bytes_collation),
+    TEXT_AS("text bmp ci", 0xFFFF, &ci_collation),
     TEXT("text latin1", 0xFF),
+    TEXT_AS("text latin1 ci", 0xFF, &ci_collation),
     PLAIN("text other", EDB_TEXT, EDB_DECLARED_TEXT),
     {.name = "time",
      .kind = EDB_TIME,
@@ -181,13 +218,21 @@ static const char relation[] =
     "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, " KIND ", " ROWS ", NULL, 0" OF_TABLE("TABLES");
 
 /* How far parameters reach into each character set. In the last three a character of ASCII has two codes, or
-** none. */
+** none. UTF-16 and the like are in no order of UTF-8's. */
+#define SET "c.CHARACTER_SET_NAME"
+#define COLLATION "c.COLLATION_NAME"
 #define TEXT_TYPE                                                                                  \
-  "CASE WHEN c.CHARACTER_SET_NAME IN ('utf8mb4', 'utf16', 'utf16le', 'utf32') THEN 'text all'"     \
-  " WHEN c.CHARACTER_SET_NAME IN ('utf8mb3', 'utf8', 'ucs2') THEN 'text bmp'"                      \
-  " WHEN c.CHARACTER_SET_NAME = 'latin1' THEN 'text latin1'"                                       \
-  " WHEN c.CHARACTER_SET_NAME IN ('armscii8', 'sjis', 'swe7') THEN 'text other'"                   \
-  " ELSE 'text ascii' END"
+  "CASE WHEN " SET " IN ('armscii8', 'sjis', 'swe7') THEN 'text other' ELSE concat(CASE"           \
+  " WHEN " SET " IN ('utf8mb4', 'utf16', 'utf16le', 'utf32') THEN 'text all'"                      \
+  " WHEN " SET " IN ('utf8mb3', 'utf8', 'ucs2') THEN 'text bmp'"                                   \
+  " WHEN " SET " = 'latin1' THEN 'text latin1' ELSE 'text ascii' END, CASE"                        \
+  " WHEN c.DATA_TYPE IN ('enum', 'set') THEN ''"                                                   \
+  " WHEN " COLLATION " LIKE '%_general_ci' OR " COLLATION " LIKE '%_unicode_ci'"                   \
+  " OR " COLLATION " LIKE '%_unicode_520_ci' OR " COLLATION " LIKE '%1400_ai_ci'"                  \
+  " OR " COLLATION " IN ('utf8mb4_0900_ai_ci', 'latin1_swedish_ci') THEN ' ci'"                    \
+  " WHEN " SET " NOT IN ('utf8mb4', 'utf8mb3', 'utf8') THEN ''"                                    \
+  " WHEN " COLLATION " = 'utf8mb4_0900_bin' OR " COLLATION " LIKE '%_nopad_bin' THEN ' bytes'"     \
+  " WHEN " COLLATION " LIKE '%_bin' THEN ' bin' ELSE '' END) END"
 
 /* PRI is the primary key or else the first unique key that has no NULL. MariaDB says that there is no default
 ** by the word NULL. */

@@ -27,6 +27,13 @@
     .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
     .parameter = "%s::" as, .array = ARRAY(as)                                                     \
   }
+/* Text: what is known of its collation and of the database's encoding beside. */
+#define TEXT(its_name, its_reach, its_text, as_sorted)                                             \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT,                             \
+    .compare = EDB_COMPARE_TEXT, .parameter = "%s::text", .array = ARRAY("text"),                  \
+    .reach = its_reach, .text = its_text, .order = as_sorted                                       \
+  }
 #define FLOAT(its_name)                                                                            \
   {                                                                                                \
     .name = its_name, .kind = EDB_F64, .declared = EDB_DECLARED_REAL,                              \
@@ -44,6 +51,31 @@
 #define FROM_JSON                                                                                  \
   "(pg_catalog.json_populate_record(NULL::%r, pg_catalog.json_build_object(%l, "                   \
   "%s::text::json))).%c"
+
+#define BY_BYTES "%s COLLATE \"C\""
+
+/* In collation C, letters of ASCII alone have two cases. Elsewhere they may have others than these (Turkish). */
+#define MATCH(column, word)                                                                        \
+  { .before = column " " word " ", .after = "::text ESCAPE '!'", .special = "%_!", .exact = 1 }
+static const edb_match like = {.before = BY_BYTES " ILIKE ",
+                               .after = "::text ESCAPE '!'",
+                               .special = "%_!",
+                               .folds = 1,
+                               .exact = 1};
+static const edb_match glob = MATCH(BY_BYTES, "LIKE");
+static const edb_match plain_glob = MATCH("%s", "LIKE");
+
+/* Of an unknown collation, in an unknown encoding. */
+#define AS_UTF8 "pg_catalog.convert_to(%s::text, 'UTF8')"
+static const edb_text text_of_any = {
+    .ordered = AS_UTF8, .bound = AS_UTF8, .like = &like, .glob = &glob};
+/* In UTF-8: of a collation for which only the same is equal, and of one that compares bytes. */
+static const edb_text text_exact = {
+    .equal = 1, .ordered = BY_BYTES, .bound = "%s::text", .like = &like, .glob = &plain_glob};
+static const edb_text text_bytes = {
+    .equal = 1, .ordered = "%s", .bound = "%s::text", .like = &like, .glob = &plain_glob};
+/* A uuid's bytes are in its text's order. */
+static const edb_text uuid = {.equal = 1, .ordered = "%s", .bound = "%s::uuid"};
 
 /* Sorted by name. */
 static const edb_type types[] = {
@@ -78,10 +110,13 @@ static const edb_type types[] = {
     PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
     PLAIN("jsonb", EDB_TEXT, EDB_DECLARED_JSON),
     READ("money", EDB_DECLARED_NUMERIC, "%s::numeric"),
-    COMPARED("name", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    TEXT("name", 0, &text_of_any, AS_UTF8),
     {.name = "numeric", .kind = EDB_TEXT, .declared = EDB_DECLARED_NUMERIC, .is_null = IS_NAN},
     {.name = "oid", .kind = EDB_I64, .declared = EDB_DECLARED_INTEGER, .order = "%s"},
-    COMPARED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    TEXT("text", 0, &text_of_any, AS_UTF8),
+    TEXT("text ascii", EDB_REACH_ASCII, &text_of_any, AS_UTF8),
+    TEXT("text bytes", 0, &text_bytes, "%s"),
+    TEXT("text exact", 0, &text_exact, BY_BYTES),
     MOMENT("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, NULL, NULL, NULL),
     MOMENT("timestamp", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "%s < '0001-01-01'",
            "%s >= '10000-01-01'", AS_TEXT),
@@ -94,9 +129,10 @@ static const edb_type types[] = {
      .compare = EDB_COMPARE_UUID,
      .parameter = "%s::uuid",
      .array = ARRAY("uuid"),
-     .order = "%s"},
+     .order = "%s",
+     .text = &uuid},
     PLAIN("varbit", EDB_TEXT, EDB_DECLARED_TEXT),
-    COMPARED("varchar", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "text"),
+    TEXT("varchar", 0, &text_of_any, AS_UTF8),
     PLAIN("xml", EDB_TEXT, EDB_DECLARED_TEXT),
 };
 
@@ -191,6 +227,23 @@ static const char relation[] =
                                                                 " ELSE 'tableoid::int8::text || "
                                                                 "ctid::text' END, 0" FROM_RELATION;
 
+/* Text by what its collation c, or the database's own (100), makes of it. What came after version 12 is asked of the
+** row as JSON. */
+#define IS_BY_BYTES(provider, locale)                                                              \
+  "(" provider " = 'b' OR (" provider " = 'c' AND " locale " IN ('C', 'POSIX')))"
+#define TEXT_TYPE                                                                                  \
+  "CASE WHEN t.typname NOT IN ('text', 'varchar') THEN " PG_TYPE_NAME(                             \
+      "t") " WHEN e.encoding <> 'UTF8' THEN 'text ascii'"                                          \
+           " WHEN CASE WHEN c.oid <> 100 THEN " IS_BY_BYTES(                                       \
+               "c.collprovider",                                                                   \
+               "c.collcollate") " ELSE e.by_bytes END THEN 'text bytes'"                           \
+                                " WHEN c.collisdeterministic THEN 'text exact' ELSE 'text' END"
+#define DATABASE                                                                                   \
+  "(SELECT pg_catalog.getdatabaseencoding() AS encoding, " IS_BY_BYTES(                            \
+      "coalesce(to_jsonb(d)->>'datlocprovider', 'c')",                                             \
+      "d.datcollate") " AS by_bytes FROM pg_catalog.pg_database d"                                 \
+                      " WHERE d.datname = pg_catalog.current_database())"
+
 /* The key: the primary key, else the shortest unique index that says so of every row at any time. An index of
 ** a table that others inherit from says nothing of their rows. */
 static const char columns[] =
@@ -203,23 +256,23 @@ static const char columns[] =
     "SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid AND NOT a.attnotnull"
     " AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]))"
     " ORDER BY i.indisprimary DESC, i.indnkeyatts, i.indexrelid LIMIT 1)"
-    " SELECT a.attname,"
-    " " PG_TYPE_NAME(
-        "t") ","
-             " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
-             " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
-             " CASE WHEN a.attgenerated <> '' THEN 2"
-             " WHEN a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL THEN 1 ELSE 0 "
-             "END"
-             " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
-             " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
-             " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"
-             " SELECT x.oid, x.typtype, x.typbasetype FROM pg_catalog.pg_type x"
-             " JOIN b ON b.typtype = 'd' AND x.oid = b.typbasetype)"
-             " SELECT oid FROM b WHERE typtype <> 'd') b ON true"
-             " JOIN pg_catalog.pg_type t ON t.oid = b.oid"
-             " LEFT JOIN k ON true"
-             " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
+    " SELECT a.attname, " TEXT_TYPE ","
+    " pg_catalog.format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,"
+    " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
+    " CASE WHEN a.attgenerated <> '' THEN 2"
+    " WHEN a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL THEN 1 ELSE 0 "
+    "END"
+    " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
+    " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
+    " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"
+    " SELECT x.oid, x.typtype, x.typbasetype FROM pg_catalog.pg_type x"
+    " JOIN b ON b.typtype = 'd' AND x.oid = b.typbasetype)"
+    " SELECT oid FROM b WHERE typtype <> 'd') b ON true"
+    " JOIN pg_catalog.pg_type t ON t.oid = b.oid"
+    " CROSS JOIN " DATABASE " e"
+    " LEFT JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation"
+    " LEFT JOIN k ON true"
+    " WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
 /* A view's rows can only be counted by running it. */
 #define CTID "ctid::text"

@@ -20,9 +20,38 @@
     .order = its_compare == EDB_COMPARE_INTEGER ? "%s" : "%s COLLATE BINARY"                       \
   }
 
+/* What the catalog adds to a type of text in a file in UTF-8, where BINARY is the order of bytes: whether that is the
+** column's own collation, so that to say so costs it no index. */
+#define OWN_BINARY " COLLATE BINARY"
+#define OWN_OTHER " COLLATE OTHER"
+#define MATCH(its_name, word)                                                                      \
+  static const edb_match its_name = {.before = "%s " word " ", .after = "", .exact = 1}
+MATCH(like, "LIKE");
+MATCH(glob, "GLOB");
+/* Unlike GLOB, it does not end at a NUL. */
+static const edb_match within = {.before = "instr(%s, ", .after = ") > 0", .plain = 1, .exact = 1};
+#define TEXT(its_name, is_equal, its_order)                                                        \
+  static const edb_text its_name##_text = {.equal = is_equal,                                      \
+                                           .ordered = its_order,                                   \
+                                           .bound = "%s",                                          \
+                                           .like = &like,                                          \
+                                           .glob = &glob,                                          \
+                                           .contains = &within};                                   \
+  static const edb_type its_name = {.name = "TEXT" its_name##_suffix,                              \
+                                    .kind = EDB_TEXT,                                              \
+                                    .declared = EDB_DECLARED_TEXT,                                 \
+                                    .compare = EDB_COMPARE_TEXT,                                   \
+                                    .order = its_order,                                            \
+                                    .text = &its_name##_text}
+#define type_text_suffix ""
+#define type_binary_suffix OWN_BINARY
+#define type_other_suffix OWN_OTHER
+TEXT(type_text, 0, NULL);
+TEXT(type_binary, 1, "%s COLLATE BINARY");
+TEXT(type_other, 0, "%s COLLATE BINARY");
+
 static const edb_type type_integer =
     TYPE("INTEGER", EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_SQLITE);
-static const edb_type type_text = TYPE("TEXT", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT);
 static const edb_type type_blob = TYPE("BLOB", EDB_BYTES, EDB_DECLARED_BLOB, EDB_COMPARE_NONE);
 static const edb_type type_none = TYPE("", EDB_NULL, EDB_DECLARED_BLOB, EDB_COMPARE_NONE);
 static const edb_type type_real = TYPE("REAL", EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_SQLITE);
@@ -57,8 +86,11 @@ const edb_type *edb_sqlite_type(const char *name) {
   } affinities[] = {{"INT", &type_integer}, {"CHAR", &type_text}, {"CLOB", &type_text},
                     {"TEXT", &type_text},   {"BLOB", &type_blob}, {"REAL", &type_real},
                     {"FLOA", &type_real},   {"DOUB", &type_real}};
+  const char *suffix = strstr(name, OWN_BINARY) ? OWN_BINARY : OWN_OTHER;
+  const char *end = strstr(name, suffix);
   size_t i, n = strcspn(name, "(");
-  if (!*name) return &type_none;
+  if (end && (size_t)(end - name) < n) n = (size_t)(end - name);
+  if (!*name || end == name) return &type_none;
   while (n > 0 && name[n - 1] == ' ') n--;
   for (i = 0; i < sizeof named_types / sizeof named_types[0]; i++) {
     if (strncasecmp(named_types[i].name, name, n) == 0 && !named_types[i].name[n]) {
@@ -66,7 +98,9 @@ const edb_type *edb_sqlite_type(const char *name) {
     }
   }
   for (i = 0; i < sizeof affinities / sizeof affinities[0]; i++) {
-    if (contains(name, affinities[i].word)) return affinities[i].type;
+    if (!contains(name, affinities[i].word)) continue;
+    if (end == NULL || affinities[i].type != &type_text) return affinities[i].type;
+    return strcmp(suffix, OWN_BINARY) == 0 ? &type_binary : &type_other;
   }
   return &type_numeric;
 }
@@ -104,6 +138,12 @@ const edb_dialect edb_sqlite_dialect = {.quote = {'"', '"'},
   " u AS (SELECT k.n AND (l.wr OR (l.type <> 'virtual' AND (k.alias OR k.strict))) AS is_key"      \
   " FROM l, k) "
 
+/* Columns of tables alone have the collation that the table's text names, if it names any. */
+#define ORDER                                                                                      \
+  "iif((SELECT encoding FROM pragma_encoding) = 'UTF-8', iif(l.type = 'table' AND l.schema = "     \
+  "'main' AND (SELECT sql NOT LIKE '%collate%' FROM sqlite_master WHERE type = 'table' AND name "  \
+  "= l.name), '" OWN_BINARY "', '" OWN_OTHER "'), '')"
+
 /* The first name of the rowid that no column has taken. */
 #define ROWID_NAME                                                                                 \
   "(SELECT r.column1 FROM (VALUES ('rowid'), ('_rowid_'), ('oid')) AS r WHERE NOT EXISTS"          \
@@ -123,8 +163,8 @@ const edb_catalog edb_sqlite_catalog = {
     " CASE WHEN l.type IN ('table', 'shadow') AND NOT u.is_key THEN " ROWID_NAME " END, 1"
     " FROM l, u",
     .columns = TABLE_AND_KEY
-    "SELECT c.name, CASE WHEN c.pk AND k.alias THEN '" ROWID_ALIAS
-    "' ELSE c.type END, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
+    "SELECT c.name, CASE WHEN c.pk AND k.alias THEN '" ROWID_ALIAS "' ELSE c.type || " ORDER
+    " END, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
     " CASE WHEN u.is_key THEN c.pk ELSE 0 END,"
     " CASE WHEN c.hidden IN (2, 3) THEN 2 ELSE c.dflt_value IS NOT NULL OR (c.pk AND k.alias) END"
     " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",

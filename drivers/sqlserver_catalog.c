@@ -24,16 +24,35 @@
   { .name = its_name, .kind = its_kind, .declared = its_declared }
 #define COMPARED(its_name, its_kind, its_declared, its_compare)                                    \
   { .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare }
-#define CONVERTED(its_name, its_kind, its_declared, its_compare, as)                               \
-  {                                                                                                \
-    .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
-    .compared = "CAST(%s AS " as ")"                                                               \
-  }
 #define BYTES(its_name) PLAIN(its_name, EDB_BYTES, EDB_DECLARED_BLOB)
 #define DECIMAL(its_name) PLAIN(its_name, EDB_TEXT, EDB_DECLARED_NUMERIC)
 #define INTEGER(its_name) COMPARED(its_name, EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER)
 #define FLOAT(its_name) COMPARED(its_name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FINITE)
-#define TEXT(its_name) COMPARED(its_name, EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT)
+#define TEXT(its_name, its_compared, its_text)                                                     \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT,                             \
+    .compare = EDB_COMPARE_TEXT, .compared = its_compared, .text = its_text                        \
+  }
+
+/* Code points in their order, but blanks at the end are as good as none, and what is beyond U+FFFF stands before what
+** is just below it: so bounds end before the surrogates. Patterns are matched by UTF-16's units. That a collation of a
+** language matches all that SQLite does is not known: with a combining accent behind it, a letter is another one. */
+#define BIN2(column) column " COLLATE Latin1_General_BIN2"
+#define AS_UNICODE "CAST(%s AS nvarchar(max))"
+#define MATCH(column)                                                                              \
+  { .before = column " LIKE ", .after = " ESCAPE '!'", .special = "%_[!", .classes = 1, .units = 1 }
+#define BYTE_ORDERED(its_name, column)                                                             \
+  static const edb_match its_name##_match = MATCH(column);                                         \
+  static const edb_text its_name = {.ordered = column,                                             \
+                                    .bound = "%s",                                                 \
+                                    .reach = 0xD7FF,                                               \
+                                    .padded = 1,                                                   \
+                                    .like = &its_name##_match,                                     \
+                                    .glob = &its_name##_match}
+BYTE_ORDERED(unicode, BIN2("%s"));
+BYTE_ORDERED(codepage, BIN2(AS_UNICODE));
+/* Its own collation is such a one: its index finds a range. */
+BYTE_ORDERED(bin2, "%s");
 
 #define FINEST 100 /* datetime2(7), as which parameters are sent */
 #define MOMENT(its_name, its_declared, its_compare)                                                \
@@ -51,7 +70,7 @@ static const edb_type types[] = {
     INTEGER("bigint"),
     BYTES("binary"),
     COMPARED("bit", EDB_BOOL, EDB_DECLARED_INTEGER, EDB_COMPARE_BOOLEAN),
-    TEXT("char"),
+    TEXT("char", NULL, &codepage),
     COMPARED("date", EDB_TIME, EDB_DECLARED_DATE, EDB_COMPARE_DATE),
     {.name = "datetime",
      .kind = EDB_TIME,
@@ -71,17 +90,19 @@ static const edb_type types[] = {
     INTEGER("int"),
     PLAIN("json", EDB_TEXT, EDB_DECLARED_JSON),
     DECIMAL("money"),
-    TEXT("nchar"),
-    CONVERTED("ntext", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "nvarchar(max)"),
+    TEXT("nchar", NULL, &unicode),
+    TEXT("nchar bin2", NULL, &bin2),
+    TEXT("ntext", AS_UNICODE, &codepage),
     PLAIN("null", EDB_NULL, EDB_DECLARED_BLOB),
     DECIMAL("numeric"),
-    TEXT("nvarchar"),
+    TEXT("nvarchar", NULL, &unicode),
+    TEXT("nvarchar bin2", NULL, &bin2),
     FLOAT("real"),
     MOMENT("smalldatetime", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME),
     INTEGER("smallint"),
     DECIMAL("smallmoney"),
     PLAIN("sql_variant", EDB_NULL, EDB_DECLARED_BLOB),
-    CONVERTED("text", EDB_TEXT, EDB_DECLARED_TEXT, EDB_COMPARE_TEXT, "varchar(max)"),
+    TEXT("text", "CAST(%s AS varchar(max))", &codepage),
     {.name = "time",
      .kind = EDB_TIME,
      .declared = EDB_DECLARED_TIME,
@@ -96,7 +117,7 @@ static const edb_type types[] = {
      .compare = EDB_COMPARE_UUID,
      .parameter = "CAST(%s AS uniqueidentifier)"},
     BYTES("varbinary"),
-    TEXT("varchar"),
+    TEXT("varchar", NULL, &codepage),
     PLAIN("vector", EDB_TEXT, EDB_DECLARED_JSON),
     PLAIN("xml", EDB_TEXT, EDB_DECLARED_TEXT),
 };
@@ -215,8 +236,9 @@ static const char relation[] = IN_ITS_DATABASE(
 ** they are of a temporal or a ledger table; others cannot be read (of a graph's nodes and edges). The vector type is
 ** stored as a varbinary. */
 static const char columns[] = IN_ITS_DATABASE(
-    "SELECT c.name, CASE WHEN u.name = ''vector'' THEN u.name ELSE COALESCE(b.name, u.name) "
-    "END, " TYPE_NAME ", c.is_nullable, COALESCE(k.key_ordinal, 0),"
+    "SELECT c.name, CASE WHEN u.name = ''vector'' THEN u.name WHEN b.name IN "
+    "(''nchar'', ''nvarchar'') AND c.collation_name LIKE ''%[_]BIN2'' THEN b.name + '' bin2'' "
+    "ELSE COALESCE(b.name, u.name) END, " TYPE_NAME ", c.is_nullable, COALESCE(k.key_ordinal, 0),"
     " CASE WHEN c.is_computed = 1 OR b.name = ''timestamp'' OR " GENERATED " > 0 THEN 2"
     " WHEN c.default_object_id <> 0 OR c.is_identity = 1 OR " COLUMN_SET " = 1 THEN 1 ELSE 0 END"
     " FROM sys.all_objects o JOIN sys.all_columns c ON c.object_id = o.object_id"

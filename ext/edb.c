@@ -71,6 +71,8 @@ static const struct {
     {"edb_in_doubt", &in_doubt_module},
 };
 
+#define PURE (SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+
 /* DIRECTONLY: what a view or a trigger of a database file from elsewhere must not call. */
 static const struct {
   const char *name;
@@ -88,6 +90,10 @@ static const struct {
     {"edb_resolve", 3, SQLITE_DIRECTONLY, function_resolve},
     {"edb_last_returning", 0, 0, function_last_returning},
     {"edb_version", 0, 0, function_version},
+    {"edb_starts", 2, PURE, function_starts},
+    {"edb_ends", 2, PURE, function_ends},
+    {"edb_contains", 2, PURE, function_contains},
+    {"edb_like", 2, PURE, function_like},
 };
 
 static int edb_register(Edb *edb) {

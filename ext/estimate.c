@@ -50,6 +50,8 @@ static double term_selectivity(const Term *term) {
   case SQLITE_INDEX_CONSTRAINT_ISNULL:
     return 0.05;
   case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
+  case SQLITE_INDEX_CONSTRAINT_NE:
+  case SQLITE_INDEX_CONSTRAINT_ISNOT:
     return 0.9;
   default:
     return 0.25;

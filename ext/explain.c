@@ -126,11 +126,15 @@ static const char *operator_text(int op) {
                    {SQLITE_INDEX_CONSTRAINT_LIKE, "LIKE ?"},
                    {SQLITE_INDEX_CONSTRAINT_GLOB, "GLOB ?"},
                    {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP ?"},
-                   {SQLITE_INDEX_CONSTRAINT_MATCH, "MATCH ?"}};
+                   {SQLITE_INDEX_CONSTRAINT_MATCH, "MATCH ?"},
+                   {SHIP_STARTS, "edb_starts ?"},
+                   {SHIP_ENDS, "edb_ends ?"},
+                   {SHIP_CONTAINS, "edb_contains ?"},
+                   {SHIP_LIKE, "edb_like ?"}};
   for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
     if (operators[i].op == op) return operators[i].text;
   }
-  return "(function of edb) ?";
+  return "?";
 }
 
 /* The column as SQLite names it. */
@@ -153,8 +157,7 @@ static void note_constraint(sqlite3_str *out, const Table *table, sqlite3_index_
   } else if (column == PLAN_NO_COLUMN) {
     reason = "the server has no such column";
   } else {
-    class = ship_class(d, column < 0 ? NULL : d->columns[column].type, constraint->op,
-                       sqlite3_vtab_collation(info, i), &reason);
+    class = plan_class(table, info, i, column, &reason);
   }
   char *text = sqlite3_mprintf("%s %s", constraint_column(table, constraint->iColumn),
                                class != SHIP_UNSAFE && sqlite3_vtab_in(info, i, -1)

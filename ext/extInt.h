@@ -304,6 +304,7 @@ struct Definition {
   char *identity_sql; /* remote SQL of the row's identity where no column is the key, else NULL */
   int identity_integer;
   double rows; /* estimate; negative where there is none */
+  int utf8;    /* 1: SQLite compares text by its bytes in UTF-8 */
   int aliased; /* 1: a query that gives two columns one name: they are read by their names here */
   Column *columns;
   int count; /* of columns */
@@ -368,11 +369,19 @@ int sql_run(sqlite3 *db, char *sql, char **message);
 
 /* ---- plan.c: xBestIndex --------------------------------------------------------------------- */
 
+/* What becomes of a predicate. */
+typedef enum ShipClass {
+  SHIP_UNSAFE = 0, /* it is not sent: SQLite alone decides */
+  SHIP_SUPERSET,   /* the server lets through each row that satisfies it, and others */
+  SHIP_EXACT       /* and no others */
+} ShipClass;
+
 /* A condition that goes to the server. */
 struct Term {
   int column;             /* of the definition; -1: the identity */
   unsigned char op;       /* SQLITE_INDEX_CONSTRAINT_… */
   unsigned char in;       /* EQ against each value of a list */
+  unsigned char literal;  /* 1: what it is compared with stands in the statement */
   unsigned char by_rowid; /* SQLite looks at it as the rowid */
   int argument;           /* of xFilter, from 0; -1: it has none */
   unsigned char class;    /* ShipClass: what it can be at best */
@@ -416,8 +425,11 @@ struct Plan {
 };
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
-/* Whether there is an IS NULL or IS NOT NULL among its conditions. */
-int plan_asks_null(const Plan *plan);
+/* What a constraint, of that column of the definition, can be at best, and why it is no better (ship_class). */
+ShipClass plan_class(const Table *table, sqlite3_index_info *info, int constraint, int column,
+                     const char **reason);
+/* Whether there is a condition among its own that may be of the ON of an outer join. */
+int plan_minds_outer(const Plan *plan);
 /* The term that says which value the column has in all rows, if each term turns out to be exact; -1: none. */
 int plan_known(const Definition *definition, const Plan *plan, int column);
 void plans_free(Table *table);
@@ -490,13 +502,6 @@ void given_clear(Given *given);
 
 /* ---- ship.c: conditions against remote columns ---------------------------------------------- */
 
-/* What becomes of a predicate. */
-typedef enum ShipClass {
-  SHIP_UNSAFE = 0, /* it is not sent: SQLite alone decides */
-  SHIP_SUPERSET,   /* the server lets through each row that satisfies it, and others */
-  SHIP_EXACT       /* and no others */
-} ShipClass;
-
 /* A statement under construction, with its parameters. Sticky: looked at once, by sql_finish. */
 typedef struct Sql {
   const edb_dialect *dialect;
@@ -539,47 +544,16 @@ Shipped ship_term(Sql *sql, const Definition *definition, const Term *term, sqli
 int ship_form(const Definition *definition, const Term *term, sqlite3_value *value,
               edb_value *parameter, int *exact);
 
-/* ---- ship_number.c, ship_time.c, ship_text.c: what a column is compared with ------------------- */
+/* Whether SQLite may offer it to a table where it stands in the ON of an outer join (words.c). */
+int ship_minds_outer(int op);
 
-/* A condition being written. */
-typedef struct Condition {
-  Sql *sql;
-  const Definition *definition;
-  const edb_type *type;
-  const char *name;   /* of the column, as the server has it */
-  const char *column; /* as it stands in a comparison */
-} Condition;
+/* 0 where the operator is a function that the application has put its own in place of. */
+int ship_is_own(sqlite3 *db, int op);
 
-/* What a column is compared with there, for a comparison with a value here. */
-typedef struct Bound {
-  int op;    /* SQLITE_INDEX_CONSTRAINT_… */
-  int exact; /* 0: more rows than SQLite's are let through */
-  edb_value value;
-} Bound;
+/* Operators of conditions, beside SQLite's: the functions of match.c. */
+enum { SHIP_STARTS = SQLITE_INDEX_CONSTRAINT_FUNCTION, SHIP_ENDS, SHIP_CONTAINS, SHIP_LIKE };
 
-int ship_is_range(int op);
-
-/* Of a column all of whose values are on one side of what it is compared with; below: that is below them. */
-Shipped ship_beyond(int op, int below);
-
-/* Each is given b->op as SQLite has it, and b->exact 1. The value is valid as long as v. */
-Shipped ship_bound_number(const edb_type *type, sqlite3_value *v, Bound *b);
-Shipped ship_bound_sqlite(sqlite3_value *v, Bound *b);
-Shipped ship_bound_time(const edb_type *type, sqlite3_value *v, Bound *b);
-Shipped ship_bound_text(const edb_type *type, sqlite3_value *v, Bound *b);
-
-/* Whichever of them the type is for. */
-Shipped ship_bound(const edb_type *type, int op, sqlite3_value *v, Bound *b);
-
-/* Writes the value's placeholder as the column is compared with it. */
-void ship_parameter(const Condition *c, const edb_value *value);
-
-/* ---- ship_list.c: IN ---------------------------------------------------------------------------- */
-
-/* The list is sqlite3_vtab_in_first's. */
-Shipped ship_list(const Condition *c, sqlite3_value *list);
-/* For EXPLAIN: a list of unknown length. */
-Shipped ship_typical_list(const Condition *c);
+#include "shipInt.h"
 
 /* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
 
@@ -683,6 +657,17 @@ void function_config(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_last_returning(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_resolve(sqlite3_context *context, int argc, sqlite3_value **argv);
 void function_version(sqlite3_context *context, int argc, sqlite3_value **argv);
+
+/* ---- match.c: functions of text that can be sent ---------------------------------------------- */
+
+void function_starts(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_ends(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_contains(sqlite3_context *context, int argc, sqlite3_value **argv);
+void function_like(sqlite3_context *context, int argc, sqlite3_value **argv);
+
+/* xFindFunction: theirs, and the operators that they are conditions by. */
+int match_find(sqlite3_vtab *vtab, int argc, const char *name,
+               void (**function)(sqlite3_context *, int, sqlite3_value **), void **data);
 
 /* Fails with the message, if there is one, and frees it. */
 void result_failed(sqlite3_context *context, int rc, char *message);

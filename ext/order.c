@@ -19,6 +19,7 @@ static const char *type_order(const Definition *d, const edb_type *type) {
   if (type->declared == EDB_DECLARED_NUMERIC && d->decimal_text) return NULL;
   if (type->declared >= EDB_DECLARED_DATE && d->unrepresentable != UNREPRESENTABLE_TEXT)
     return NULL;
+  if (type->kind == EDB_TEXT && !d->utf8) return NULL; /* SQLite's is by UTF-16 */
   if (type->order) return type->order;
   switch (type->compare) {
   case EDB_COMPARE_INTEGER:

@@ -46,7 +46,7 @@ static int terms_equal(const Plan *a, const Plan *b) {
     const Term *s = &a->terms[i];
     const Term *t = &b->terms[i];
     if (s->column != t->column || s->op != t->op || s->in != t->in || s->class != t->class ||
-        s->argument != t->argument) {
+        s->literal != t->literal || s->argument != t->argument) {
       return 0;
     }
   }
@@ -152,6 +152,23 @@ int plan_column(const Table *table, int column) {
   return -1;
 }
 
+/* Whether the right side stands in the statement: a column's value has an affinity, which SQLite does not tell. */
+static unsigned char is_literal(sqlite3_index_info *info, int constraint) {
+  sqlite3_value *value = NULL;
+  return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK;
+}
+
+ShipClass plan_class(const Table *table, sqlite3_index_info *info, int constraint, int column,
+                     const char **reason) {
+  const Definition *d = &table->definition;
+  int op = info->aConstraint[constraint].op;
+  const edb_type *type = column < 0 ? NULL : d->columns[column].type;
+  ShipClass class = ship_class(d, type, op, sqlite3_vtab_collation(info, constraint), reason);
+  if (class == SHIP_UNSAFE || ship_is_own(table->edb->db, op)) return class;
+  if (reason) *reason = "it is a function of the application's, not SQLite's";
+  return SHIP_UNSAFE;
+}
+
 /* An IS NULL gets an argument too: SQLite takes a LIMIT only beside conditions that have one. */
 static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *plan,
                             int *arguments) {
@@ -161,8 +178,7 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
     int column = plan_column(table, info->aConstraint[i].iColumn);
     if (!info->aConstraint[i].usable || column == PLAN_NO_COLUMN || !d->pushdown) continue;
     if (is_limit(op)) continue;
-    const edb_type *type = column < 0 ? NULL : d->columns[column].type;
-    ShipClass class = ship_class(d, type, op, sqlite3_vtab_collation(info, i), NULL);
+    ShipClass class = plan_class(table, info, i, column, NULL);
     if (class == SHIP_UNSAFE) continue;
     Term *term = &plan->terms[plan->count++];
     memset(term, 0, sizeof *term);
@@ -170,6 +186,7 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
     term->by_rowid = info->aConstraint[i].iColumn < 0;
     term->op = (unsigned char)op;
     term->class = (unsigned char)class;
+    term->literal = is_literal(info, i);
     term->in = op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, i, -1);
     term->argument = (*arguments)++;
     if (term->in) sqlite3_vtab_in(info, i, 1);
@@ -177,12 +194,9 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
   }
 }
 
-int plan_asks_null(const Plan *plan) {
+int plan_minds_outer(const Plan *plan) {
   for (int i = 0; i < plan->count; i++) {
-    if (plan->terms[i].op == SQLITE_INDEX_CONSTRAINT_ISNULL ||
-        plan->terms[i].op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) {
-      return 1;
-    }
+    if (ship_minds_outer(plan->terms[i].op)) return 1;
   }
   return 0;
 }

@@ -94,7 +94,7 @@ static Shipped scan_write(Scan *scan, Sql *sql, Plan **plan, sqlite3_value **val
   sqlite3 *db = table->edb->db;
   for (;;) {
     sql_begin(sql, table->definition.dialect);
-    sql->outer = plan_asks_null(*plan) && outer_join_possible(db);
+    sql->outer = plan_minds_outer(*plan) && outer_join_possible(db);
     sql->unbound = (*plan)->whole == NULL && (*plan)->limit >= 0 && (*plan)->orders == 0 &&
                    long_order_possible(db);
     Shipped shipped = deparse_plan(sql, &table->definition, *plan, values);

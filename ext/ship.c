@@ -32,6 +32,8 @@ static int is_number(edb_compare compare) {
   return compare >= EDB_COMPARE_INTEGER && compare <= EDB_COMPARE_FINITE;
 }
 
+int ship_minds_outer(int op) { return ship_is_range(op) || op == OP(EQ) || op == OP(IS) ? 0 : 1; }
+
 /* ---- What a predicate can be at best ------------------------------------------------------------ */
 
 /* What is asked of a column. */
@@ -43,12 +45,22 @@ typedef struct Question {
 } Question;
 
 /* Operators that the rules tell apart. */
-enum { NULLS = 1, EQUAL = 2, RANGE = 4, OTHER = 8 };
+enum { NULLS = 1, EQUAL = 2, UNEQUAL = 4, RANGE = 8, PATTERN = 16, OTHER = 32 };
 
 static unsigned family_of(int op) {
-  if (op == OP(ISNULL) || op == OP(ISNOTNULL)) return NULLS;
-  if (op == OP(EQ) || op == OP(IS)) return EQUAL;
-  return ship_is_range(op) ? RANGE : OTHER;
+  static const struct {
+    int op;
+    unsigned family;
+  } families[] = {{OP(ISNULL), NULLS},    {OP(ISNOTNULL), NULLS}, {OP(EQ), EQUAL},
+                  {OP(IS), EQUAL},        {OP(NE), UNEQUAL},      {OP(ISNOT), UNEQUAL},
+                  {OP(LT), RANGE},        {OP(LE), RANGE},        {OP(GT), RANGE},
+                  {OP(GE), RANGE},        {OP(LIKE), PATTERN},    {OP(GLOB), PATTERN},
+                  {SHIP_STARTS, PATTERN}, {SHIP_ENDS, PATTERN},   {SHIP_CONTAINS, PATTERN},
+                  {SHIP_LIKE, PATTERN}};
+  for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+    if (families[i].op == op) return families[i].family;
+  }
+  return OTHER;
 }
 
 static int always(const Question *q) {
@@ -64,6 +76,26 @@ static int is_text_or_uuid(const Question *q) {
   return is_text(q) || q->type->compare == EDB_COMPARE_UUID;
 }
 
+static int is_equal_beyond_bytes(const Question *q) {
+  return is_text(q) && !(q->type->text && q->type->text->equal);
+}
+
+static int has_no_byte_order(const Question *q) {
+  return is_text_or_uuid(q) && !(q->type->text && q->type->text->ordered);
+}
+
+static int is_in_utf16(const Question *q) { return is_text_or_uuid(q) && !q->definition->utf8; }
+
+static int is_padded(const Question *q) { return q->type->text && q->type->text->padded; }
+
+static int is_unequal_beyond_bytes(const Question *q) {
+  return is_equal_beyond_bytes(q) && (has_no_byte_order(q) || is_padded(q));
+}
+
+static int has_no_match(const Question *q) { return ship_match_of(q->type, q->op) == NULL; }
+
+static int matches_more(const Question *q) { return !ship_match_of(q->type, q->op)->exact; }
+
 static int is_decimal_as_text(const Question *q) {
   return q->type->declared == EDB_DECLARED_NUMERIC && q->definition->decimal_text;
 }
@@ -71,6 +103,9 @@ static int is_decimal_as_text(const Question *q) {
 static int is_by_another_collation(const Question *q) {
   return !is_number(q->type->compare) && sqlite3_stricmp(q->collation, "BINARY") != 0;
 }
+
+/* Where an operator is told of without its collation. The same bytes are equal by any. */
+static int is_by_some_collation(const Question *q) { return !is_number(q->type->compare); }
 
 /* Dates that SQLite cannot express become NULL here (or an error), and are not NULL there. */
 static int loses_dates(const Question *q) {
@@ -86,11 +121,6 @@ static int is_instant(const Question *q) { return q->type->compare == EDB_COMPAR
 
 static int is_rounded(const Question *q) { return q->type->span && q->type->span->rounded; }
 
-/* NaN, which is NULL here, is greater than all other numbers there. */
-static int has_nan_above(const Question *q) {
-  return q->type->compare == EDB_COMPARE_FLOAT && (q->op == OP(GT) || q->op == OP(GE));
-}
-
 /* Where `holds`, a predicate of these families is `most` at best, for that reason. */
 static const struct Limit {
   unsigned families;
@@ -99,24 +129,34 @@ static const struct Limit {
   const char *reason;
 } limits[] = {
     {OTHER, always, SHIP_UNSAFE, "no server is known to mean the same by this operator"},
-    {EQUAL | RANGE, is_incomparable, SHIP_UNSAFE,
+    {EQUAL | UNEQUAL | RANGE, is_incomparable, SHIP_UNSAFE,
      "no comparison of this type is known to mean the same on the server"},
     {EQUAL | RANGE, is_by_another_collation, SHIP_UNSAFE,
      "SQLite compares by a collation that is not BINARY"},
-    {EQUAL | RANGE, is_decimal_as_text, SHIP_UNSAFE, "decimals are compared as text here"},
-    {RANGE, is_text_or_uuid, SHIP_UNSAFE, "the server orders text otherwise than byte by byte"},
+    {EQUAL | UNEQUAL | RANGE, is_decimal_as_text, SHIP_UNSAFE,
+     "decimals are compared as text here"},
+    {UNEQUAL, is_unequal_beyond_bytes, SHIP_UNSAFE,
+     "the server may take for equal what differs in case, accents or blanks at the end"},
+    {UNEQUAL, is_rounded, SHIP_UNSAFE, "the server rounds what the column is compared with"},
+    {RANGE, has_no_byte_order, SHIP_UNSAFE, "the server orders text otherwise than byte by byte"},
+    {RANGE, is_in_utf16, SHIP_UNSAFE,
+     "in a database in UTF-16, SQLite's order is not that of UTF-8"},
+    {PATTERN, has_no_match, SHIP_UNSAFE, "no pattern of the server's matches what SQLite's does"},
     {NULLS, loses_dates_as_null, SHIP_UNSAFE,
      "dates that SQLite cannot express are NULL here and not there"},
-    {NULLS | RANGE, loses_dates, SHIP_SUPERSET,
+    {NULLS | UNEQUAL | RANGE, loses_dates, SHIP_SUPERSET,
      "dates that SQLite cannot express are NULL here and not there"},
-    {EQUAL, is_text, SHIP_SUPERSET,
+    {UNEQUAL, is_by_some_collation, SHIP_SUPERSET,
+     "SQLite does not tell by which collation it compares"},
+    {EQUAL, is_equal_beyond_bytes, SHIP_SUPERSET,
      "the server may take for equal what differs in case, accents or blanks at the end"},
+    {RANGE, is_padded, SHIP_SUPERSET, "the server disregards blanks at the end"},
+    {PATTERN, matches_more, SHIP_SUPERSET, "the server's patterns may disregard case or accents"},
     {RANGE, has_years_outside, SHIP_SUPERSET,
      "dates of years before 1 and after 9999 stand elsewhere as text"},
     {RANGE, is_instant, SHIP_SUPERSET, "instants within a second stand elsewhere as text"},
     {EQUAL | RANGE, is_rounded, SHIP_SUPERSET,
      "the server rounds what the column is compared with"},
-    {RANGE, has_nan_above, SHIP_SUPERSET, "NaN is greater than all numbers there and NULL here"},
 };
 
 ShipClass ship_class(const Definition *d, const edb_type *type, int op, const char *collation,
@@ -147,6 +187,9 @@ static const char *op_text(int op) {
     return ">";
   case OP(GE):
     return ">=";
+  case OP(NE):
+  case OP(ISNOT):
+    return "<>";
   default:
     return "=";
   }
@@ -158,9 +201,44 @@ void ship_parameter(const Condition *c, const edb_value *value) {
   append_template(c->sql->text, c->type->parameter ? c->type->parameter : "%s", placeholder);
 }
 
+int ship_by_bytes(const edb_type *type, int op) {
+  const edb_text *text = type->text;
+  if (text == NULL || text->ordered == NULL) return 0;
+  return ship_is_range(op) || (family_of(op) == UNEQUAL && !text->equal);
+}
+
+static void send_plain(const Condition *c, int op, const edb_value *value) {
+  sqlite3_str *out = c->sql->text;
+  if (!ship_by_bytes(c->type, op)) {
+    sqlite3_str_appendf(out, "%s %s ", c->column, op_text(op));
+    ship_parameter(c, value);
+    return;
+  }
+  char placeholder[16];
+  append_template(out, c->type->text->ordered, c->name);
+  sqlite3_str_appendf(out, " %s ", op_text(op));
+  sql_parameter(c->sql, value, placeholder);
+  append_template(out, c->type->text->bound, placeholder);
+}
+
+/* What is NULL here may be a value there, NaN: more than any other, and unequal to it. */
+static int has_null_above(const Condition *c, int op) {
+  return c->type->compare == EDB_COMPARE_FLOAT && c->type->is_null &&
+         (op == OP(GT) || op == OP(GE) || op == OP(NE));
+}
+
+static void append_null_test(const Condition *c) {
+  append_template(c->sql->text, c->type->is_null ? c->type->is_null : "%s IS NULL", c->name);
+}
+
 static void send(const Condition *c, int op, const edb_value *value) {
-  sqlite3_str_appendf(c->sql->text, "%s %s ", c->column, op_text(op));
-  ship_parameter(c, value);
+  const char *more = op == OP(ISNOT) ? " OR (" : has_null_above(c, op) ? " AND NOT (" : NULL;
+  if (more) sqlite3_str_appendall(c->sql->text, "(");
+  send_plain(c, op, value);
+  if (more == NULL) return;
+  sqlite3_str_appendall(c->sql->text, more);
+  append_null_test(c);
+  sqlite3_str_appendall(c->sql->text, "))");
 }
 
 static Shipped send_null(const Condition *c, int negated) {
@@ -193,14 +271,14 @@ static void send_time(const Condition *c, int op, const edb_value *value) {
 
 /* ---- One value ---------------------------------------------------------------------------------- */
 
-Shipped ship_bound(const edb_type *type, int op, sqlite3_value *v, Bound *b) {
+Shipped ship_bound(const Definition *d, const edb_type *type, int op, sqlite3_value *v, Bound *b) {
   b->op = op;
   b->exact = 1;
   if (sqlite3_value_type(v) == SQLITE_NULL) return SHIP_NEVER;
   if (is_number(type->compare)) return ship_bound_number(type, v, b);
   if (is_time(type->compare)) return ship_bound_time(type, v, b);
   if (type->compare == EDB_COMPARE_SQLITE) return ship_bound_sqlite(v, b);
-  return ship_bound_text(type, v, b);
+  return ship_bound_text(d, type, v, b);
 }
 
 static const edb_type *type_of(const Definition *d, const Term *term) {
@@ -209,9 +287,11 @@ static const edb_type *type_of(const Definition *d, const Term *term) {
 
 int ship_form(const Definition *d, const Term *term, sqlite3_value *value, edb_value *parameter,
               int *exact) {
-  Bound b;
+  Bound b = {.literal = term->literal};
   if (term->in || value == NULL || sqlite3_value_type(value) == SQLITE_NULL) return SHIP_OWN;
-  Shipped shipped = ship_bound(type_of(d, term), term->op, value, &b);
+  const edb_text *text = type_of(d, term)->text;
+  if (ship_minds_outer(term->op) || (text && text->padded)) return SHIP_OWN;
+  Shipped shipped = ship_bound(d, type_of(d, term), term->op, value, &b);
   *parameter = b.value;
   *exact = shipped == SHIP_SENT && b.exact && term->class == SHIP_EXACT;
   return shipped == SHIP_SENT ? b.op : shipped == SHIP_SKIP ? 0 : SHIP_OWN;
@@ -219,9 +299,15 @@ int ship_form(const Definition *d, const Term *term, sqlite3_value *value, edb_v
 
 /* exact: set to 0 where it is less with this value. */
 static Shipped ship_value(const Condition *c, int op, sqlite3_value *v, int *exact) {
-  Bound b = {.op = op, .exact = 1, .value = {.kind = EDB_NULL}};
-  Shipped shipped = v ? ship_bound(c->type, op, v, &b) : SHIP_SENT;
+  Bound b = {
+      .sql = c->sql, .literal = c->literal, .op = op, .exact = 1, .value = {.kind = EDB_NULL}};
+  Shipped shipped = v ? ship_bound(c->definition, c->type, op, v, &b) : SHIP_SENT;
   *exact = *exact && b.exact;
+  /* What no value equals, all are unequal to: IS NOT, NULL as well. */
+  if (shipped == SHIP_NEVER && op == OP(ISNOT)) return SHIP_SKIP;
+  if (shipped == SHIP_NEVER && op == OP(NE) && sqlite3_value_type(v) != SQLITE_NULL) {
+    shipped = SHIP_PRESENT;
+  }
   if (shipped == SHIP_PRESENT) return send_null(c, 1);
   if (shipped != SHIP_SENT) return shipped;
   if (is_time(c->type->compare)) {
@@ -245,11 +331,14 @@ static char *compared_column(const edb_type *type, const char *name) {
 static Shipped ship_condition(const Condition *c, const Term *term, sqlite3_value *value,
                               int *exact) {
   const Question question = {c->definition, c->type, OP(ISNULL), ""};
-  int is_null = term->op == OP(IS) && value && sqlite3_value_type(value) == SQLITE_NULL;
+  int is_null = value && sqlite3_value_type(value) == SQLITE_NULL;
+  if (c->sql->outer && ship_minds_outer(term->op)) return SHIP_SKIP;
   if (term->op == OP(ISNULL) || term->op == OP(ISNOTNULL)) {
-    return c->sql->outer ? SHIP_SKIP : send_null(c, term->op == OP(ISNOTNULL));
+    return send_null(c, term->op == OP(ISNOTNULL));
   }
-  if (is_null) return loses_dates(&question) ? SHIP_SKIP : send_null(c, 0);
+  if (is_null && term->op == OP(IS)) return loses_dates(&question) ? SHIP_SKIP : send_null(c, 0);
+  if (is_null && term->op == OP(ISNOT)) return send_null(c, 1);
+  if (family_of(term->op) == PATTERN) return ship_pattern(c, term->op, value, exact);
   if (!term->in) return ship_value(c, term->op, value, exact);
   return value ? ship_list(c, value) : ship_typical_list(c);
 }
@@ -258,7 +347,7 @@ Shipped ship_term(Sql *sql, const Definition *d, const Term *term, sqlite3_value
   const edb_type *type = type_of(d, term);
   char *name = deparse_column(d, term->column);
   char *column = compared_column(type, name);
-  const Condition c = {sql, d, type, name, column};
+  const Condition c = {sql, d, type, name, column, term->literal};
   Shipped shipped = SHIP_FAIL;
   int parameters = sql->count;
   int exact = term->class == SHIP_EXACT;

@@ -63,8 +63,8 @@ Shipped ship_list(const Condition *c, sqlite3_value *list) {
   }
   int rc = sqlite3_vtab_in_first(list, &v);
   for (; rc == SQLITE_OK && v; rc = sqlite3_vtab_in_next(list, &v)) {
-    Bound b;
-    Shipped one = ship_bound(c->type, OP(EQ), v, &b);
+    Bound b = {.sql = c->sql};
+    Shipped one = ship_bound(c->definition, c->type, OP(EQ), v, &b);
     if (one == SHIP_NEVER) continue;
     if (one == SHIP_SENT && !as_array && sent >= room) one = SHIP_SKIP;
     if (one != SHIP_SENT) {

@@ -59,6 +59,11 @@ static Shipped float_against_integer(sqlite3_int64 i, Bound *b) {
 /* A boolean is 0 or 1 here: a comparison holds for none, one or both of them. */
 static Shipped boolean_against(double number, Bound *b) {
   int holds[2];
+  if (b->op == OP(NE) || b->op == OP(ISNOT)) {
+    b->value.kind = EDB_BOOL;
+    b->value.as.boolean = number > 0;
+    return number == 0.0 || number == 1.0 ? SHIP_SENT : SHIP_NEVER;
+  }
   for (int i = 0; i < 2; i++) {
     holds[i] = b->op == OP(LT)   ? i < number
                : b->op == OP(LE) ? i <= number

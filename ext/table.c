@@ -47,6 +47,17 @@ static int table_new(Edb *edb, const char *const *argv, Table **out) {
   return table->schema && table->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* In a file in UTF-16, SQLite compares text by its bytes there. */
+static void table_encoding(sqlite3 *db, Table *table) {
+  sqlite3_stmt *row = NULL;
+  if (sqlite3_prepare_v2(db, "PRAGMA encoding", -1, &row, NULL) == SQLITE_OK &&
+      sqlite3_step(row) == SQLITE_ROW) {
+    const char *encoding = (const char *)sqlite3_column_text(row, 0);
+    table->definition.utf8 = encoding && sqlite3_stricmp(encoding, "UTF-8") == 0;
+  }
+  sqlite3_finalize(row);
+}
+
 static int table_create(sqlite3 *db, void *edb, int argc, const char *const *argv,
                         sqlite3_vtab **vtab, char **message) {
   Table *table = NULL;
@@ -56,6 +67,7 @@ static int table_create(sqlite3 *db, void *edb, int argc, const char *const *arg
   if (rc == SQLITE_OK) rc = table_declare(db, table, message);
   if (rc == SQLITE_OK) rc = definition_save(db, argv[1], argv[2], &table->definition, message);
   if (rc == SQLITE_OK) {
+    table_encoding(db, table);
     *vtab = &table->base;
   } else if (table) {
     table_free(table);
@@ -90,6 +102,7 @@ static int table_connect(sqlite3 *db, void *edb, int argc, const char *const *ar
     }
   }
   if (rc == SQLITE_OK) {
+    table_encoding(db, table);
     *vtab = &table->base;
   } else if (table) {
     table_free(table);
@@ -176,6 +189,7 @@ const sqlite3_module table_module = {.iVersion = 3,
                                      .xSync = transaction_sync,
                                      .xCommit = transaction_commit,
                                      .xRollback = transaction_rollback,
+                                     .xFindFunction = match_find,
                                      .xRename = table_rename,
                                      .xSavepoint = transaction_savepoint,
                                      .xRelease = transaction_release,
