@@ -10,7 +10,7 @@
 #   EDB_SEED=n       the first round's seed
 #   EDB_QUERIES=n    how many queries, over all rounds
 #   EDB_ONLY='q …'   only those queries of each round (a query depends on the seed and its number alone)
-#   EDB_ROUND=n      queries a round (120)
+#   EDB_ROUND=n      queries a round (60)
 #   EDB_PLAIN=n      of a hundred queries, how many go without pushdown, too (30)
 #   EDB_SECONDS=n    no round begins after that many
 #
@@ -92,7 +92,7 @@ proc differential::run {name queries} {
   variable spent {}
   set seed [setting EDB_SEED 1]
   set queries [setting EDB_QUERIES $queries]
-  set each [setting EDB_ROUND 120]
+  set each [setting EDB_ROUND 60]
   set seconds [setting EDB_SECONDS {}]
   set began [clock milliseconds]
   puts "SQLite [sqlite3 -version], seeds from $seed, $each queries each"
