@@ -114,7 +114,8 @@ static int assign_insert(Write *w, sqlite3_value **argv, Assigned *columns) {
     columns[i].sent = 0;
     columns[i].value.kind = EDB_NULL;
     if (sqlite3_value_type(value) == SQLITE_NULL &&
-        (has_default == COLUMN_COMPUTED || (has_default && !d->send_nulls))) {
+        (has_default == COLUMN_COMPUTED ||
+         (has_default && (!d->send_nulls || d->columns[i].key)))) {
       continue;
     }
     rc = assign_column(w, i, value, &columns[i]);

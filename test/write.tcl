@@ -250,6 +250,8 @@ proc write::generated_cases {} {
   if {$::kind ne "sqlserver"} {
     do_execsql_test gen.null { INSERT INTO gen_null(id, n) VALUES (500, 9); SELECT v FROM gen_null WHERE id = 500 } NULL
   }
+  # No key is NULL: that of the server's making is left to it all the same.
+  do_execsql_test gen.null.key { INSERT INTO gen_null(n) VALUES (10); SELECT v, id = last_insert_rowid() FROM gen_null WHERE n = 10 } {NULL 1}
   set computed [dict get {postgresql {int GENERATED ALWAYS AS (a * 2) STORED} mysql {int AS (a * 2) STORED} sqlserver {AS (a * 2)} sqlite {int AS (a * 2)}} $::kind]
   if {[catch { table comp "id int PRIMARY KEY, a int, d $computed" } message]} { skip gen.computed $message; return }
   do_execsql_test gen.computed { INSERT INTO comp(id, a) VALUES (1, 4), (2, NULL); UPDATE comp SET a = 5 WHERE id = 2; SELECT * FROM comp ORDER BY id } {1 4 8 2 5 10}
@@ -341,5 +343,19 @@ proc write::readonly_cases {url} {
   do_catchsql_test ro.write { INSERT INTO ro VALUES (99, 99) } {1 {edb: ro: its server is read-only (readonly=1)}}
   do_test ro.exec { catch { execsql { SELECT edb_exec('ro', 'DELETE FROM sp') } } } 1
   do_test ro.there { expr {[llength [there sp id]] > 0} } 1
+  # Of a table alone.
+  execsql { CREATE VIRTUAL TABLE rot USING edb(s, 'sp', readonly=1) }
+  foreach sql {{INSERT INTO rot VALUES (99, 99)} {UPDATE rot SET v = 1} {DELETE FROM rot} {INSERT OR REPLACE INTO rot SELECT id + 1, v FROM rot}} {
+    do_catchsql_test ro.table.$sql $sql {1 {edb: rot is read-only (readonly=1)}}
+  }
+  do_execsql_test ro.table.begin { BEGIN; SELECT count(*) = (SELECT count(*) FROM sp) FROM rot; COMMIT } 1
+  # What only the server can tell, in BEGIN too.
+  if {$::kind in {postgresql mysql}} {
+    set writes [dict get {postgresql {CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'DELETE FROM sp; SELECT 1'} mysql {CREATE FUNCTION writes() RETURNS int BEGIN DELETE FROM sp; RETURN 1; END}} $::kind]
+    execsql { SELECT edb_exec('s', $writes) }
+    do_test ro.function { list [catch { execsql { SELECT c1 FROM edb_query('ro', 'SELECT writes()') } } message] [string match -nocase "*read*only*" $message] } {1 1}
+    do_test ro.function.begin { list [catch { execsql { BEGIN; SELECT c1 FROM edb_query('ro', 'SELECT writes()') } } message] [string match -nocase "*read*only*" $message] [catch { execsql ROLLBACK }] } {1 1 0}
+    do_test ro.function.there { expr {[llength [there sp id]] > 0} } 1
+  }
   do_catchsql_test ro.bad "SELECT edb_server('bad', '$url${sign}readonly=maybe')" {/1 .*readonly.*/}
 }
