@@ -362,8 +362,12 @@ char *definition_declare(const Definition *d) {
   Identity identity = definition_identity(d);
   sqlite3_str_appendall(out, "CREATE TABLE x(");
   for (int i = 0; i < d->count; i++) {
-    sqlite3_str_appendf(out, "%s\"%w\" %s", i ? ", " : "", d->columns[i].name,
-                        definition_declared(d, d->columns[i].type));
+    const Column *column = &d->columns[i];
+    sqlite3_str_appendf(out, "%s\"%w\" %s", i ? ", " : "", column->name,
+                        definition_declared(d, column->type));
+    /* SQLite looks for min() of a column that it takes for nullable in all rows. Only a primary key cannot come to be
+    ** nullable behind our back. */
+    if (column->key && !column->nullable && d->key == NULL) sqlite3_str_appendall(out, " NOT NULL");
   }
   /* SQLite has no table without columns: there the key is one that is seen. */
   if (identity == IDENTITY_KEY) {
