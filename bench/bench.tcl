@@ -44,6 +44,8 @@ namespace eval bench {
              targets {c-prepared 0.8}}
     count   {peers {fetching c-text} targets {fetching 20}}
     filter  {peers {c-text c-binary vtab-floor go-sql-driver mysql2 rust-mysql pymysql} targets {}}
+    topn    {peers {vtab-floor} targets {}}
+    minmax  {peers {vtab-floor} targets {}}
     insert  {peers {c-prepared go-sql-driver mysql2 rust-mysql} targets {c-prepared 0.85}}
     insert_select {peers {c-multirow c-prepared} targets {c-multirow 0.8}}
     insert_rows   {peers {c-prepared} targets {c-prepared 0.85}}
@@ -93,7 +95,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odbc.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odbc.tcl planner.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -228,6 +230,8 @@ proc bench::run_case {case work spec source facts} {
   set peers [peers_wanted [dict get $spec peers]]
   switch $work {
     lookup { set units $lookups }
+    topn - minmax { set units 20 }
+    planning { set units 200 }
     insert - load {
       set units [expr {$work eq "load" ? $loads : $inserts}]
       dict set source table t_insert
@@ -493,6 +497,7 @@ proc bench::main {} {
     group_odbc odbc odbc_postgresql
     group_odbc odbc.mysql odbc_mysql
     group_sqlite
+    planner::group
     group_crypto
     tls::group
   } message options]} {

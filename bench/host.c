@@ -6,8 +6,8 @@
 **     host [-load FILE]... [-setup SQL]... [-client SQL] WORK TABLE ROWS UNITS
 **
 ** -load and -setup happen in the order given; -client is a query whose first value names the
-** client library. WORK is scan, filter, count, lookup, or none (set-up only; nothing is printed); or one that writes to
-** the table, whose sums are then read back: insert_select (one INSERT ... SELECT of UNITS rows from a local table),
+** client library. WORK is scan, filter, count, count.where, topn, minmax, planning, lookup, or none (set-up only; nothing is printed); or
+** one that writes to the table, whose sums are then read back: insert_select (one INSERT ... SELECT of UNITS rows from a local table),
 ** insert_rows and update (a prepared statement for each row, in one transaction).
 */
 #include "participant.h"
@@ -79,6 +79,54 @@ static void run_lookups(sqlite3 *db, sqlite3_stmt *stmt, int64_t rows, int64_t u
   }
 }
 
+/* ---- Orders and plans --------------------------------------------------------------------------- */
+
+static void run_topn(sqlite3 *db, const char *table, int64_t units, bench_sums *sums) {
+  sqlite3_stmt *stmt = prepare(db, "SELECT id, name, score FROM %s ORDER BY id LIMIT 10", table);
+  for (int64_t i = 0; i < units; i++) {
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+      const char *name = (const char *)sqlite3_column_text(stmt, 1);
+      bench_add(sums, sqlite3_column_int64(stmt, 0), name, (size_t)sqlite3_column_bytes(stmt, 1),
+                sqlite3_column_double(stmt, 2));
+    }
+    if (rc != SQLITE_DONE) fail(db, sqlite3_sql(stmt));
+    sqlite3_reset(stmt);
+  }
+  sqlite3_finalize(stmt);
+}
+
+/* The greatest key and the least one, one after the other. */
+static void run_minmax(sqlite3 *db, const char *table, int64_t units, bench_sums *sums) {
+  sqlite3_stmt *stmts[] = {prepare(db, "SELECT max(id) FROM %s", table),
+                           prepare(db, "SELECT min(id) FROM %s", table)};
+  for (int64_t i = 0; i < units; i++) {
+    sqlite3_stmt *stmt = stmts[i % 2];
+    if (sqlite3_step(stmt) != SQLITE_ROW) fail(db, sqlite3_sql(stmt));
+    sums->count++;
+    sums->ids += sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+  }
+  sqlite3_finalize(stmts[0]);
+  sqlite3_finalize(stmts[1]);
+}
+
+/* Prepares a join of ten tables, j1 to j10. */
+static void run_planning(sqlite3 *db, int64_t units, bench_sums *sums) {
+  sqlite3_str *sql = sqlite3_str_new(db);
+  sqlite3_str_appendall(sql, "SELECT count(*) FROM j1");
+  for (int i = 2; i <= 10; i++)
+    sqlite3_str_appendf(sql, " JOIN j%d ON j%d.id = j%d.score", i, i, i - 1);
+  sqlite3_str_appendall(sql, " WHERE j1.name = 'a' AND j10.score > 5%s");
+  char *text = sqlite3_str_finish(sql);
+  if (!text) fail(NULL, "planning");
+  for (int64_t i = 0; i < units; i++) {
+    sqlite3_finalize(prepare(db, text, ""));
+    sums->count++;
+  }
+  sqlite3_free(text);
+}
+
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
 static void bind_row(sqlite3 *db, sqlite3_stmt *stmt, int64_t id) {
@@ -140,17 +188,25 @@ static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, 
                 const char *client) {
   bench_sums sums = {0, 0, 0, 0};
   int lookup = !strcmp(work, "lookup"), filter = !strcmp(work, "filter");
+  int where = !strcmp(work, "count.where"), planning = !strcmp(work, "planning");
   const char *sql = lookup                  ? "SELECT name, score FROM %s WHERE id = ?1"
                     : filter                ? "SELECT " SUMS " FROM %s WHERE id BETWEEN ?1 AND ?2"
                     : !strcmp(work, "scan") ? "SELECT " SUMS " FROM %s"
+                    : where                 ? "SELECT count(*) FROM %s WHERE kind = 7"
                                             : "SELECT count(*) FROM %s";
   int writes = is_write(work);
   if (!strcmp(work, "insert_select")) {
     make_local(db, units);
   }
   bench_clock start = bench_now();
-  sqlite3_stmt *stmt = writes ? NULL : prepare(db, sql, table);
-  if (writes) {
+  sqlite3_stmt *stmt = writes || planning ? NULL : prepare(db, sql, table);
+  if (planning) {
+    run_planning(db, units, &sums);
+  } else if (!strcmp(work, "topn")) {
+    run_topn(db, table, units, &sums);
+  } else if (!strcmp(work, "minmax")) {
+    run_minmax(db, table, units, &sums);
+  } else if (writes) {
     run_write(db, work, table, units);
   } else if (lookup) {
     run_lookups(db, stmt, rows, units, &sums);

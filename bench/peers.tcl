@@ -19,6 +19,8 @@ namespace eval peers {
   # time is scaled up to the number that the others do, and the result says so.
   variable limits {
     lookup {virtualpg 4 duckdb 400}
+    topn {virtualpg 1 vtab-floor 1}
+    minmax {virtualpg 2 vtab-floor 2}
     insert_select {virtualpg 5000}
     insert_rows {virtualpg 5000}
   }
@@ -63,7 +65,18 @@ proc peers::edb {source work units} {
     -setup "CREATE VIRTUAL TABLE t USING edb(bench, [quote $remote])"]
   # Connecting is not what is timed.  (A view of a series is no place to look a row up.)
   if {[dict get $source indexed]} { lappend setup -setup {SELECT name FROM t WHERE id = 1} }
+  if {$work eq "planning"} { lappend setup {*}[ten {CREATE VIRTUAL TABLE jN USING edb(bench, 'public.t')}] }
   host $source $work t $units {*}$setup -client {SELECT edb_version()}
+}
+
+# Statements to set up the ten tables of `planning`.
+proc peers::ten {sql} {
+  set setup {}
+  for {set i 1} {$i <= 10} {incr i} { lappend setup -setup [string map [list jN j$i] $sql] }
+  return $setup
+}
+proc peers::local-tables {source work units} {
+  host $source $work t $units {*}[ten {CREATE TABLE jN(id INTEGER PRIMARY KEY, name TEXT, score REAL)}]
 }
 
 # edb without SQLite: the drivers' own calls.

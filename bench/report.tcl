@@ -14,7 +14,7 @@ namespace eval report {
   }
   # The order of cases in files and on the page.
   variable width 26                   ;# of a case's name in the table
-  variable works {scan lookup count filter insert memory memory.table}
+  variable works {scan lookup count count.where filter topn minmax planning insert memory memory.table}
 }
 
 # JSON --------------------------------------------------------------------------------------------
@@ -80,8 +80,14 @@ proc report::save {folder results} {
   }
 }
 
-proc report::group {result} { lindex [split [dict get $result case] .] 0 }
-proc report::work {result} { join [lrange [split [dict get $result case] .] 1 end] . }
+proc report::group {result} {
+  set case [dict get $result case]
+  expr {$case in [dict keys $planner::works] ? "planner" : [lindex [split $case .] 0]}
+}
+proc report::work {result} {
+  if {[group $result] eq "planner"} { return [dict get $result case] }
+  join [lrange [split [dict get $result case] .] 1 end] .
+}
 
 # By work as listed above; lsort is stable, so peers stay as they were run.
 proc report::compare {a b} {

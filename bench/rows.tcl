@@ -49,6 +49,10 @@ proc rows::expected {work rows units} {
     filter { sums {*}[filter $rows] }
     insert - load - insert_select - insert_rows - update { sums 1 $units }
     count { list $rows 0 0 0.0 }
+    count.where { list [expr {$rows / 10}] 0 0 0.0 }
+    topn { lmap sum [sums 1 10] { expr {$sum * $units} } }
+    minmax { list $units [expr {$units / 2 * (1 + $rows)}] 0 0.0 }
+    planning { list $units 0 0 0.0 }
     lookup {
       set total {0 0 0 0.0}
       for {set n 0} {$n < $units} {incr n} {
