@@ -52,26 +52,51 @@ proc write::where {columns values} {
   join [lmap column $columns value $literals { string cat $column = $value }] { AND }
 }
 
+# What an INSERT's v, w, f and an UPDATE must not be, where each is there.
+proc write::violations {} {
+  set kinds {unique {'x', 10, NULL} {w = 10} check {'x', 2000, NULL} {w = 2000} notnull {NULL, 5, NULL} {v = NULL}}
+  if {$::kind ne "sqlite"} { lappend kinds foreign {'x', 5, 7} {f = 7} }
+  return $kinds
+}
+
 proc write::key_cases {} {
   set n 0
+  table keyparent {id int PRIMARY KEY}
   foreach {name columns constraint key values} [keys] {
     incr n
     lassign $values one two three
     set t key_$name
-    table $t "$columns, v varchar(40), w int $constraint"
-    foreach {phase begin end} {auto {} {} begin BEGIN COMMIT} {
+    set foreign [expr {$::kind eq "sqlite" ? {} : {, FOREIGN KEY (f) REFERENCES keyparent(id)}}]
+    table $t "$columns, v varchar(40) NOT NULL, w int UNIQUE CHECK (w < 1000), f int $constraint$foreign"
+    foreach {phase begin end} {auto {} {} begin BEGIN COMMIT nested {BEGIN; SAVEPOINT a; SAVEPOINT b; SAVEPOINT c} COMMIT} {
       set p $n.$name.$phase
       execsql "DELETE FROM $t; $begin"
-      do_execsql_test $p.insert "INSERT INTO $t VALUES ($one, 'a', 1), ($two, 'b', 2); SELECT v, w FROM $t ORDER BY w" {a 1 b 2}
+      do_execsql_test $p.insert "INSERT INTO $t VALUES ($one, 'a', 1, NULL), ($two, 'b', 2, NULL); SELECT v, w FROM $t ORDER BY w" {a 1 b 2}
       do_execsql_test $p.update "UPDATE $t SET v = 'c' WHERE [where $key $two]; SELECT v, w FROM $t ORDER BY w" {a 1 c 2}
       do_execsql_test $p.all "UPDATE $t SET w = w * 10; SELECT v, w FROM $t ORDER BY w" {a 10 c 20}
-      do_test $p.taken { catch { execsql "INSERT INTO $t VALUES ($one, 'x', 5)" } } 1
+      do_test $p.taken { catch { execsql "INSERT INTO $t VALUES ($one, 'x', 5, NULL)" } } 1
+      foreach {what insert update} [violations] {
+        do_test $p.$what {
+          list [catch { execsql "INSERT INTO $t VALUES ($three, $insert)" }] [catch { execsql "UPDATE $t SET $update WHERE [where $key $two]" }] [execsql "SELECT v, w FROM $t ORDER BY w"]
+        } {1 1 {a 10 c 20}}
+      }
       do_test $p.rekey {
         set list [expr {[llength $key] == 1 ? "[lindex $key 0] = $three" : "([join $key ,]) = ($three)"}]
         execsql "UPDATE $t SET $list WHERE v = 'a'; SELECT v, w FROM $t WHERE [where $key $three]"
       } {a 10}
       do_execsql_test $p.delete "DELETE FROM $t WHERE [where $key $two]; SELECT v, w FROM $t" {a 10}
-      do_execsql_test $p.replace "INSERT OR REPLACE INTO $t VALUES ($three, 'r', NULL), ($one, 's', 9); SELECT v, w FROM $t ORDER BY v" {r NULL s 9}
+      do_execsql_test $p.replace "INSERT OR REPLACE INTO $t VALUES ($three, 'r', NULL, NULL), ($one, 's', 9, NULL); SELECT v, w FROM $t ORDER BY v" {r NULL s 9}
+      if {$phase eq "nested"} {
+        # A violation within, and back to each level.
+        do_test $p.levels {
+          execsql "RELEASE c; SAVEPOINT d; UPDATE $t SET v = 'd' WHERE [where $key $one]"
+          lappend codes [catch { execsql "UPDATE $t SET w = 5000" }] [execsql "SELECT v FROM $t ORDER BY v"]
+          execsql { ROLLBACK TO d; RELEASE b; SAVEPOINT e }
+          lappend codes [execsql "DELETE FROM $t; SELECT count(*) FROM $t"] [execsql "ROLLBACK TO e; SELECT v FROM $t ORDER BY v"]
+          set codes
+        } {1 {d r} 0 {r s}}
+        unset codes
+      }
       execsql $end
       do_test $p.there { there $t {v, w} } {r NULL s 9}
     }
