@@ -179,20 +179,35 @@ static void note_limit(sqlite3_str *out, sqlite3_index_info *info, const Plan *p
   }
 }
 
+/* What SQLite would have the server do with the columns, by sqlite3_vtab_distinct. */
+static const struct {
+  const char *word, *taken, *left;
+} orders[] = {
+    {"ORDER BY", "the server's order is SQLite's",
+     "the server's order is not proven to be SQLite's"},
+    {"GROUP BY", "the server's order is SQLite's",
+     "the server's order is not proven to be SQLite's"},
+    {"DISTINCT", "the server tells rows apart as SQLite does",
+     "the rows are told apart here: by their key, or as no server is proven to"},
+    {"DISTINCT … ORDER BY", "the server tells rows apart and sorts them as SQLite does",
+     "the server's order is not proven to be SQLite's"},
+};
+
 static void note_order(sqlite3_str *out, const Table *table, sqlite3_index_info *info) {
+  int kind = sqlite3_vtab_distinct(info) & 3;
   if (info->nOrderBy == 0) return;
   sqlite3_str *text = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(text, "%s ", orders[kind].word);
   for (int i = 0; i < info->nOrderBy; i++) {
-    sqlite3_str_appendf(text, "%s%s%s", i ? ", " : "ORDER BY ",
+    sqlite3_str_appendf(text, "%s%s%s", i ? ", " : "",
                         constraint_column(table, info->aOrderBy[i].iColumn),
                         info->aOrderBy[i].desc ? " DESC" : "");
   }
   char *predicate = sqlite3_str_finish(text);
   if (predicate && info->orderByConsumed) {
-    json_predicate(out, predicate, SHIP_EXACT, "the server's order is SQLite's");
+    json_predicate(out, predicate, SHIP_EXACT, orders[kind].taken);
   } else if (predicate) {
-    json_predicate(out, predicate, SHIP_UNSAFE,
-                   "the server's order of these columns is not proven to be SQLite's");
+    json_predicate(out, predicate, SHIP_UNSAFE, orders[kind].left);
   }
   sqlite3_free(predicate);
 }
