@@ -87,10 +87,14 @@ int plan_distinct(const Table *table, sqlite3_index_info *info, const Plan *whol
   const Definition *d = &table->definition;
   int wanted = sqlite3_vtab_distinct(info);
   if (wanted < 2 || whole->orders == 0) return 0;
+  /* What DISTINCT is sorted by must be what it selects; and SQLite has a column's own collation there. */
+  int plain = wanted == 3 || d->dialect->dynamic;
   for (int i = 0; i < whole->orders; i++) {
     int column = whole->order[i].column;
-    if (!is_distinct_alike(d, column) || d->columns[column].type->read) return 0;
-    if (strcmp(column_order(d, column), "%s") != 0) return 0;
+    if (!is_distinct_alike(d, column)) return 0;
+    if (plain && (d->columns[column].type->read || strcmp(column_order(d, column), "%s") != 0)) {
+      return 0;
+    }
   }
   for (int i = 0; i < d->count; i++) {
     plan->slot[i] = -1;
@@ -133,8 +137,8 @@ static void append_column(Sql *sql, const Definition *d, const Plan *plan, int c
 
 /* Whether the column alone sorts as SQLite does, once there is no NULL. */
 static int is_plain_order(const Definition *d, int column) {
-  return column < 0 || d->columns[column].type->order == NULL ||
-         d->columns[column].type->compare == EDB_COMPARE_FLOAT;
+  return column < 0 || d->columns[column].type->compare == EDB_COMPARE_FLOAT ||
+         strcmp(column_order(d, column), "%s") == 0;
 }
 
 /* ORDER BY x DESC has NULL last in SQLite, and an index does not where the server has NULL first: then the first rows
