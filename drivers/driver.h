@@ -303,6 +303,9 @@ struct edb_type {
   const char *array; /* the test against a text parameter that is an array of it, behind the column:
                          ** "= ANY (%s::text::int8[])", its elements written as PostgreSQL's array
                          ** literals are; NULL: a list of parameters is sent */
+  /* The same for a long array, which is not to be read, nor gone through, again for each row: where the column has an
+  ** index, and where nobody knows. NULL likewise: as a short one. */
+  const char *array_indexed, *array_long;
   const char *is_null; /* what holds where the value is NULL in SQLite, %s = the column: NaN is;
                          ** NULL: "%s IS NULL" */
   const char *early;   /* dates and times: what holds for values before 0001-01-01, and for those */

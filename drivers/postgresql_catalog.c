@@ -12,7 +12,10 @@
 
 /* ---- Types -------------------------------------------------------------------------------------- */
 
-#define ARRAY(type) "= ANY (%s::text::" type "[])"
+#define ARRAYS(type)                                                                               \
+  .array = "= ANY (%s::text::" type "[])",                                                         \
+  .array_indexed = "= ANY ((SELECT %s::text::" type "[])::" type "[])",                            \
+  .array_long = "IN (SELECT unnest(%s::text::" type "[]))"
 #define AS_TEXT "%s::text COLLATE \"C\"" /* infinities and years after 9999 are text here */
 #define IS_NAN "%s IS NULL OR %s = 'NaN'"
 
@@ -25,25 +28,25 @@
 #define COMPARED(its_name, its_kind, its_declared, its_compare, as)                                \
   {                                                                                                \
     .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare,          \
-    .parameter = "%s::" as, .array = ARRAY(as)                                                     \
+    .parameter = "%s::" as, ARRAYS(as)                                                             \
   }
 /* Text: what is known of its collation and of the database's encoding beside. */
 #define TEXT(its_name, its_reach, its_text, as_sorted)                                             \
   {                                                                                                \
     .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_TEXT,                             \
-    .compare = EDB_COMPARE_TEXT, .parameter = "%s::text", .array = ARRAY("text"),                  \
-    .reach = its_reach, .text = its_text, .order = as_sorted                                       \
+    .compare = EDB_COMPARE_TEXT, .parameter = "%s::text", ARRAYS("text"), .reach = its_reach,      \
+    .text = its_text, .order = as_sorted                                                           \
   }
 #define FLOAT(its_name)                                                                            \
   {                                                                                                \
     .name = its_name, .kind = EDB_F64, .declared = EDB_DECLARED_REAL,                              \
-    .compare = EDB_COMPARE_FLOAT, .parameter = "%s::float8", .array = ARRAY("float8"),             \
-    .is_null = IS_NAN, .order = "nullif(%s, 'NaN')"                                                \
+    .compare = EDB_COMPARE_FLOAT, .parameter = "%s::float8", ARRAYS("float8"), .is_null = IS_NAN,  \
+    .order = "nullif(%s, 'NaN')"                                                                   \
   }
 #define MOMENT(its_name, its_declared, its_compare, before, after, as_sorted)                      \
   {                                                                                                \
     .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,          \
-    .parameter = "%s::" its_name, .array = ARRAY(its_name), .early = before, .late = after,        \
+    .parameter = "%s::" its_name, ARRAYS(its_name), .early = before, .late = after,                \
     .order = as_sorted                                                                             \
   }
 
@@ -128,7 +131,7 @@ static const edb_type types[] = {
      .declared = EDB_DECLARED_TEXT,
      .compare = EDB_COMPARE_UUID,
      .parameter = "%s::uuid",
-     .array = ARRAY("uuid"),
+     ARRAYS("uuid"),
      .order = "%s",
      .text = &uuid},
     PLAIN("varbit", EDB_TEXT, EDB_DECLARED_TEXT),

@@ -280,6 +280,7 @@ int batch_insert(const Table *table, const Assigned *columns, int on_conflict, i
   }
   b->rows++;
   if (rc != SQLITE_OK || b->session == NULL) return rc;
+  server_touch(server);
   for (size_t i = 0; i < b->spec.n; i++) b->values[i] = columns[b->picked[i]].value;
   int code = edb_load_row(&b->load, b->values);
   if (code != EDB_OK) return batch_fail(b, code, message);

@@ -203,6 +203,7 @@ int changes_add(const Table *table, const Command *command, const char *verb, co
     c->rows = 0;
   }
   c->rows++;
+  server_touch(server);
   c->session = table->session;
   size_t bytes = row_bytes(command, key);
   if (!waits || !may_wait(c, command) || bytes > WAITING_BYTES) return SQLITE_OK;

@@ -81,8 +81,32 @@ static int set_rows(Definition *d, const char *value) {
   return end != value && *end == 0 && rows >= 0;
 }
 
+/* Digits, perhaps with K, M or G behind; -1 where the value is something else. */
+static sqlite3_int64 amount(const char *value) {
+  static const char units[] = "KMG";
+  char *end;
+  if (!isdigit((unsigned char)value[0])) return -1;
+  long long n = strtoll(value, &end, 10);
+  const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+  int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+  if (end[unit != NULL] != 0 || n > INT64_MAX >> (shift + 1)) return -1;
+  return (sqlite3_int64)n << shift;
+}
+
+static int set_join_memory(Definition *d, const char *value) {
+  d->join_memory = amount(value);
+  return d->join_memory >= 0;
+}
+
+static int set_join_lookups(Definition *d, const char *value) {
+  d->join_lookups = amount(value);
+  return d->join_lookups >= 0;
+}
+
 static const Option options[] = {
     {"decimal", "number or text", set_decimal},
+    {"join_lookups", "a number", set_join_lookups},
+    {"join_memory", "a number of bytes (K, M, G)", set_join_memory},
     {"key", "names of columns, with commas between", set_key},
     {"nulls", "default or send", set_nulls},
     {"on_unrepresentable", "text, null or error", set_unrepresentable},
@@ -225,6 +249,7 @@ void definition_begin(Definition *d) {
   memset(d, 0, sizeof *d);
   d->pushdown = 1;
   d->rows = d->rows_option = -1;
+  d->join_memory = d->join_lookups = -1;
 }
 
 int definition_parse(Definition *d, int argc, const char *const *argv, char **message) {
@@ -344,6 +369,10 @@ Identity definition_identity(const Definition *d) {
   if (keys > 0) return IDENTITY_KEY;
   if (d->identity_sql) return d->identity_integer ? IDENTITY_ROWID : IDENTITY_KEY;
   return IDENTITY_NONE;
+}
+
+double definition_rows(const Definition *d) {
+  return d->rows_option >= 0 ? d->rows_option : d->rows;
 }
 
 const char *definition_declared(const Definition *d, const edb_type *type) {

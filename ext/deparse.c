@@ -10,8 +10,15 @@ void sql_begin(Sql *sql, const edb_dialect *dialect) {
   sql->dialect = dialect;
 }
 
+void sql_disown(Sql *sql, int first, int end) {
+  for (int i = first; i < end; i++) sqlite3_free(sql->owned[i]);
+  for (int i = end; i < sql->owned_count; i++) sql->owned[first + i - end] = sql->owned[i];
+  sql->owned_count -= end - first;
+}
+
 void sql_clear(Sql *sql) {
-  for (int i = 0; i < sql->owned_count; i++) sqlite3_free(sql->owned[i]);
+  sql_disown(sql, 0, sql->owned_count);
+  chunks_free(sql->chunks);
   sqlite3_free(sql->owned);
   sqlite3_free(sql->parameters);
   if (sql->text) sqlite3_free(sqlite3_str_finish(sql->text));
@@ -49,6 +56,7 @@ int sql_keep(Sql *sql) {
   for (int i = 0; i < sql->count && sql->rc == SQLITE_OK; i++) {
     edb_value *value = &sql->parameters[i].value;
     if (value->kind != EDB_TEXT && value->kind != EDB_BYTES) continue;
+    if (sql->chunks && chunks_has(sql->chunks, i)) continue;
     char *copy = sqlite3_malloc64(value->as.text.n + 1);
     if (copy) memcpy(copy, value->as.text.p, value->as.text.n);
     value->as.text.p = copy;
@@ -57,7 +65,7 @@ int sql_keep(Sql *sql) {
   return sql->rc;
 }
 
-static int add_parameter(Sql *sql, const edb_value *value) {
+int sql_add(Sql *sql, const edb_value *value) {
   edb_parameter *grown = room(sql, sql->parameters, sql->count, &sql->size, sizeof(edb_parameter));
   if (grown == NULL) return 0;
   sql->parameters = grown;
@@ -69,7 +77,7 @@ static int add_parameter(Sql *sql, const edb_value *value) {
 
 void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]) {
   placeholder[0] = 0;
-  if (add_parameter(sql, value)) edb_placeholder(sql->dialect, sql->count, placeholder);
+  if (sql_add(sql, value)) edb_placeholder(sql->dialect, sql->count, placeholder);
 }
 
 void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name) {
@@ -160,6 +168,7 @@ static Shipped deparse_where(Sql *sql, const Definition *d, const Plan *plan,
     sqlite3_value *value = values && term->argument >= 0 ? values[term->argument] : NULL;
     sqlite3_str *whole = sql->text;
     sql->text = sqlite3_str_new(NULL);
+    sql->later = plan->count - i - 1;
     Shipped shipped = ship_term(sql, d, term, value);
     if (sqlite3_str_errcode(sql->text)) sql->rc = SQLITE_NOMEM;
     char *condition = sqlite3_str_finish(sql->text);
@@ -251,7 +260,7 @@ static int take_forms(Sql *sql, const Definition *d, const Plan *plan, sqlite3_v
     forms[i] = ship_form(d, term, values[term->argument], &parameter, &exact);
     if (!exact) sql->supersets++;
     if (forms[i] == SHIP_OWN) return 0;
-    if (forms[i] != 0 && !add_parameter(sql, &parameter)) return 0;
+    if (forms[i] != 0 && !sql_add(sql, &parameter)) return 0;
   }
   return 1;
 }

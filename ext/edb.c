@@ -131,6 +131,7 @@ int sqlite3_edb_init(sqlite3 *db, char **message, const sqlite3_api_routines *ap
   edb->host.resize = host_resize;
   edb->references = 1;
   edb->batch = 1;
+  edb->join_memory = 64 << 20;
   int rc = edb_register(edb);
   edb_release(edb);
   return rc;

@@ -42,7 +42,7 @@ int plan_is_lookup(const Table *table, const Plan *plan) {
   return 0;
 }
 
-static double term_selectivity(const Term *term) {
+double term_selectivity(const Term *term) {
   switch (term->op) {
   case SQLITE_INDEX_CONSTRAINT_EQ:
   case SQLITE_INDEX_CONSTRAINT_IS:

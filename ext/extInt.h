@@ -21,6 +21,9 @@ typedef struct Definition Definition;
 typedef struct Table Table;
 typedef struct Plan Plan;
 typedef struct Term Term;
+typedef struct Sql Sql;
+typedef struct Chunks Chunks;
+typedef struct Recall Recall;
 typedef struct Explaining Explaining;
 
 /* ---- edb.c: what one database connection's edb functions and tables share ------------------ */
@@ -47,10 +50,13 @@ struct Edb {
   edb_host host;
   const volatile int *interrupt; /* what sqlite3_interrupt sets; NULL: not known where */
   Server *servers;
-  int configured;     /* 1: servers.ini has been read */
-  int log_statements; /* 1: each remote statement goes to the log */
-  int batch;          /* 1: INSERTs of one statement travel together */
-  int progress;       /* 1: how far they are goes to the log every second; 2: to stderr, too */
+  int configured;            /* 1: servers.ini has been read */
+  int log_statements;        /* 1: each remote statement goes to the log */
+  int batch;                 /* 1: INSERTs of one statement travel together */
+  sqlite3_int64 join_memory; /* bytes that joins may take, all together */
+  sqlite3_int64 join_used;   /* and what they take */
+  sqlite3_int64 writes;      /* counts what may change a server, or which one a name means */
+  int progress; /* 1: how far they are goes to the log every second; 2: to stderr, too */
   LogLine log[EDB_LOG_LINES];
   Returned returned;
   Explaining *explaining; /* while edb_explain prepares a statement */
@@ -91,15 +97,16 @@ struct Server {
   Session
       *session; /* NULL: no transaction of SQLite that runs has tables there that it writes to */
   Batch *batch; /* NULL: no rows were inserted yet */
-  Changes *changes;   /* NULL: none was updated or deleted yet */
-  int generation;     /* of url: links of an older one are closed, not used again */
-  int removed;        /* no longer listed; freed with the last of its links */
-  int links;          /* and what else holds it */
-  int two_phase;      /* the option */
-  int readonly;       /* likewise */
-  int snapshot;       /* likewise */
-  int settled;        /* 1: nothing of this local database hangs there, as far as is known */
-  sqlite3_int64 late; /* seconds since 1970 until when something may still come to hang there */
+  Changes *changes;      /* NULL: none was updated or deleted yet */
+  int generation;        /* of url: links of an older one are closed, not used again */
+  sqlite3_int64 written; /* edb->writes when it may have changed last */
+  int removed;           /* no longer listed; freed with the last of its links */
+  int links;             /* and what else holds it */
+  int two_phase;         /* the option */
+  int readonly;          /* likewise */
+  int snapshot;          /* likewise */
+  int settled;           /* 1: nothing of this local database hangs there, as far as is known */
+  sqlite3_int64 late;    /* seconds since 1970 until when something may still come to hang there */
 };
 
 /* Defines (or, with url NULL, forgets) a server. SQLITE_OK, or an error and *message from
@@ -120,6 +127,9 @@ void server_unlink(Server *server);
 /* How the server writes SQL: connects, if the driver cannot tell without. SQLITE_OK, or an error and
 ** *message. */
 int server_dialect(Server *server, const edb_dialect **dialect, char **message);
+
+/* Something may have changed there: what is remembered of its tables is not true any more. */
+void server_touch(Server *server);
 
 /* Closes all connections and frees the servers. */
 void servers_free(Edb *edb);
@@ -314,8 +324,10 @@ struct Definition {
   Unrepresentable unrepresentable;
   int pushdown;
   int readonly;
-  int send_nulls;     /* NULL is inserted where the server has a default */
-  double rows_option; /* negative where not given */
+  int send_nulls;             /* NULL is inserted where the server has a default */
+  double rows_option;         /* negative where not given */
+  sqlite3_int64 join_memory;  /* bytes; negative where not given */
+  sqlite3_int64 join_lookups; /* so many before a hash; negative: when it is worth it */
 };
 
 /* One with the default options. */
@@ -339,6 +351,9 @@ int definition_apply_key(Definition *definition, char **message);
 void definition_settle(Definition *definition);
 
 Identity definition_identity(const Definition *definition);
+
+/* How many rows the table has, by option or catalog; negative: nobody knows. */
+double definition_rows(const Definition *definition);
 
 /* How a column of that type is declared in SQLite. */
 const char *definition_declared(const Definition *definition, const edb_type *type);
@@ -430,6 +445,13 @@ ShipClass plan_class(const Table *table, sqlite3_index_info *info, int constrain
                      const char **reason);
 /* Whether there is a condition among its own that may be of the ON of an outer join. */
 int plan_minds_outer(const Plan *plan);
+/* How many values its rows have. */
+size_t plan_width(const Plan *plan);
+/* Whether another plan's rows, of which those are picked out that satisfy the terms, would do as well: in any order, and however
+** many there are, since SQLite has a LIMIT of its own. */
+int plan_is_plain(const Plan *plan);
+/* A plain plan without the terms that are marked: of the rows there are more. */
+int plan_without(Table *table, const Plan *plan, const unsigned char *marked, Plan **out);
 /* The term that says which value the column has in all rows, if each term turns out to be exact; -1: none. */
 int plan_known(const Definition *definition, const Plan *plan, int column);
 void plans_free(Table *table);
@@ -459,6 +481,8 @@ int plan_distinct(const Table *table, sqlite3_index_info *info, const Plan *whol
 double table_rows(const Definition *definition);
 /* Whether the conditions name one row by its key. */
 int plan_is_lookup(const Table *table, const Plan *plan);
+/* How many of the rows satisfy the term, from 0 to 1. */
+double term_selectivity(const Term *term);
 /* Sets plan->rows, and what SQLite is told of costs. */
 void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info);
 
@@ -503,7 +527,7 @@ void given_clear(Given *given);
 /* ---- ship.c: conditions against remote columns ---------------------------------------------- */
 
 /* A statement under construction, with its parameters. Sticky: looked at once, by sql_finish. */
-typedef struct Sql {
+struct Sql {
   const edb_dialect *dialect;
   sqlite3_str *text;
   const char *written; /* by deparse_plan: the whole of it */
@@ -511,14 +535,18 @@ typedef struct Sql {
   int count, size;
   void **owned; /* memory that parameters point into */
   int owned_count, owned_size;
-  int outer; /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
+  const edb_host *host; /* the memory of lists */
+  int may_chunk;        /* 1: the statement may be run several times, for parts of a list */
+  Chunks *chunks;       /* the parts; the parameters are the first's. NULL: there are none */
+  int later;            /* terms behind the one that is written */
+  int outer;            /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
   int supersets; /* terms that are less than exact with their values; 0: the rows that come are those that satisfy
                  ** all of the plan's terms, and no others */
   int unbound;         /* 1: it gets no LIMIT */
   sqlite3_int64 bound; /* its LIMIT, 0: it has none */
   int passes_null;     /* 1: rows whose sorted column is NULL are left out of the first ones */
   int rc;
-} Sql;
+};
 
 typedef enum Shipped {
   SHIP_SENT = 0, /* the condition was written */
@@ -555,36 +583,6 @@ enum { SHIP_STARTS = SQLITE_INDEX_CONSTRAINT_FUNCTION, SHIP_ENDS, SHIP_CONTAINS,
 
 #include "shipInt.h"
 
-/* ---- deparse.c: the remote SQL --------------------------------------------------------------- */
-
-void sql_begin(Sql *sql, const edb_dialect *dialect);
-void sql_clear(Sql *sql);
-/* Adds a parameter. Its text and bytes must live until the query has been sent. Writes its
-** placeholder. */
-void sql_parameter(Sql *sql, const edb_value *value, char placeholder[16]);
-void sql_own(Sql *sql, void *memory); /* freed by sql_clear */
-/* Makes `written` and the parameters its own, so that they outlive the values. SQLITE_OK or SQLITE_NOMEM. */
-int sql_keep(Sql *sql);
-
-void append_name(sqlite3_str *out, const edb_dialect *dialect, const char *name);
-/* The format with argument in place of each %s. */
-void append_template(sqlite3_str *out, const char *format, const char *argument);
-
-/* The condition that the first rows have beside the plan's, behind `word`; and " ORDER BY …" (order.c). */
-Shipped order_condition(Sql *sql, const Definition *definition, const Plan *plan, const char *word);
-void order_deparse(Sql *sql, const Definition *definition, const Plan *plan);
-
-/* The column as the server names it, or the identity's SQL for -1, from sqlite3_mprintf. */
-char *deparse_column(const Definition *definition, int column);
-/* What stands behind FROM, from sqlite3_mprintf; NULL when out of memory. */
-char *deparse_relation(const Definition *definition);
-/* The SELECT of a plan. values NULL: as with ordinary values, for EXPLAIN. SHIP_NEVER: the answer
-** is empty. */
-Shipped deparse_select(Sql *sql, const Definition *definition, const Plan *plan,
-                       sqlite3_value **values);
-/* The same for sending, in sql->written: it is written once for values of the same forms. */
-Shipped deparse_plan(Sql *sql, const Definition *definition, Plan *plan, sqlite3_value **values);
-
 /* ---- value.c: values from and to SQLite ------------------------------------------------------ */
 
 /* A remote value as the result of a column of that type; definition NULL: with the default options.
@@ -592,6 +590,14 @@ Shipped deparse_plan(Sql *sql, const Definition *definition, Plan *plan, sqlite3
 ** the value. */
 int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
                  const Definition *definition);
+/* The value as SQLite will see it: EDB_NULL, EDB_I64, EDB_F64, EDB_TEXT or EDB_BYTES, perhaps in `text`. Answers as
+** value_result. */
+int value_native(const edb_value *value, const edb_type *type, const Definition *definition,
+                 char text[EDB_TIME_TEXT], edb_value *out);
+/* How SQLite orders two of these, by BINARY and without affinity: negative, 0 or positive. */
+int value_compare(const edb_value *a, const edb_value *b);
+/* Whether both are numbers, both text, both blobs or both NULL. */
+int value_same_class(const edb_value *a, const edb_value *b);
 /* The number that value_literal wrote as that text, in any locale. */
 double value_double(const char *text);
 /* A value of SQLite as a parameter, valid as long as it. */
@@ -600,7 +606,7 @@ edb_value value_parameter(sqlite3_value *value);
 void value_literal(sqlite3_str *out, const edb_value *value);
 void value_json(sqlite3_str *out, const edb_value *value, const edb_type *type);
 
-/* ---- table.c, scan.c: the module edb ---------------------------------------------------------- */
+/* ---- table.c, ask.c, scan.c: the module edb ---------------------------------------------------------- */
 
 struct Table {
   sqlite3_vtab base;
@@ -611,6 +617,7 @@ struct Table {
   Identity identity;
   char *broken;        /* why it cannot be read: it can still be dropped */
   Session *session;    /* of the transaction that writes to it, else NULL */
+  Recall *recall;      /* the latest of those that its cursors hold; NULL: there is none */
   int no_output;       /* 1: the server has refused the dialect's `output` for it */
   sqlite3_int64 given; /* rows that were read of it since a statement began in BEGIN … COMMIT */
   Plan **plans;        /* every plan that a statement may hold, by its number */
@@ -621,6 +628,16 @@ extern const sqlite3_module table_module;
 
 /* Its server, or an error and *message: what is wrong with either. */
 int table_server(const Table *table, Server **server, char **message);
+/* Tells one state of what its server holds from another, as far as this connection's doing goes. */
+sqlite3_int64 table_written(const Table *table);
+/* Bytes that its joins may take; 0: nothing is to be remembered. */
+sqlite3_int64 table_join_memory(const Table *table);
+
+/* Writes the plan's statement, or its whole's, where the values do not allow the shortcut: *plan is the one that it is. may_chunk:
+** it may be the first of several. */
+Shipped ask_write(Table *table, Sql *sql, Plan **plan, sqlite3_value **values, int may_chunk);
+/* Sends it: its rows are the stream's. SQLITE_OK, or an error and *message. */
+int ask_send(const Table *table, const Plan *plan, const Sql *sql, Stream *stream, char **message);
 
 int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
 int scan_close(sqlite3_vtab_cursor *cursor);
@@ -630,6 +647,10 @@ int scan_next(sqlite3_vtab_cursor *cursor);
 int scan_eof(sqlite3_vtab_cursor *cursor);
 int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column);
 int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+
+/* ---- pack.c, cache.c, hash.c, recall.c ------------------------------------------------------------------ */
+
+#include "joinInt.h"
 
 /* ---- assign.c, key.c, returned.c, write.c, batch.c, transaction.c, member.c, journal.c, two_phase.c -------- */
 

@@ -85,6 +85,14 @@ static int timeout_set(Edb *edb, double seconds) {
   return 1;
 }
 
+static double join_memory_get(const Edb *edb) { return (double)edb->join_memory; }
+
+static int join_memory_set(Edb *edb, double bytes) {
+  if (!(bytes >= 0 && bytes <= 1e15)) return 0;
+  edb->join_memory = (sqlite3_int64)bytes;
+  return 1;
+}
+
 static double log_get(const Edb *edb) { return edb->log_statements; }
 
 static int log_set(Edb *edb, double value) {
@@ -116,6 +124,7 @@ static const struct Setting {
   int (*set)(Edb *, double); /* 0 where the value is not allowed */
 } settings[] = {
     {"batch", "0 or 1", batch_get, batch_set},
+    {"join_memory", "a number of bytes, 0 for none", join_memory_get, join_memory_set},
     {"log", "0 or 1", log_get, log_set},
     {"progress", "0, 1 or 2", progress_get, progress_set},
     {"timeout", "a number of seconds, 0 for none", timeout_get, timeout_set},

@@ -348,6 +348,7 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
     if (rc == SQLITE_OK) rc = link_may(link, command, message);
     if (rc == SQLITE_OK && session) rc = session_before(session, command, message);
     if (rc != SQLITE_OK) return rc;
+    if (command->writes || command->users) server_touch(link->server);
     link_starts(link, command->sql, command->users);
     int code = link_send(link, command, stream, &count, &kept, &reused);
     if (code == EDB_OK) {
@@ -411,6 +412,7 @@ int link_load(Link *link, const Command *command, const edb_load_spec *spec, edb
 }
 
 int link_control(Link *link, const char *sql, char **message) {
+  server_touch(link->server); /* ROLLBACK TO changes as much as what it undoes */
   link_starts(link, sql, 0);
   int code = edb_execute(&link->connection, sql, NULL, 0, NULL);
   return code == EDB_OK ? SQLITE_OK : link_fail(link, code, message);

@@ -344,6 +344,32 @@ static Plan *plan_shortcut(const Table *table, sqlite3_index_info *info, const P
   return plan;
 }
 
+/* ---- Other plans' rows ------------------------------------------------------------------------------- */
+
+size_t plan_width(const Plan *plan) {
+  size_t width = (size_t)plan->fetches + (plan->identity >= 0);
+  return width ? width : 1;
+}
+
+int plan_is_plain(const Plan *plan) { return plan->shortcut == SHORTCUT_NONE && plan->orders == 0; }
+
+int plan_without(Table *table, const Plan *plan, const unsigned char *marked, Plan **out) {
+  const Definition *d = &table->definition;
+  Plan *rest = plan_new(d, plan->count, 0);
+  if (rest == NULL) return SQLITE_NOMEM;
+  rest->identity = plan->identity;
+  rest->fetches = plan->fetches;
+  memcpy(rest->fetch, plan->fetch, sizeof(int) * (size_t)plan->fetches);
+  memcpy(rest->slot, plan->slot, sizeof(int) * (size_t)d->count);
+  rest->rows = table_rows(d);
+  for (int i = 0; i < plan->count; i++) {
+    if (marked[i]) continue;
+    rest->terms[rest->count++] = plan->terms[i];
+    rest->rows *= term_selectivity(&plan->terms[i]);
+  }
+  return plan_enlist(table, rest, out);
+}
+
 /* ---- xBestIndex -------------------------------------------------------------------------------------- */
 
 /* The plan, or the two, of what SQLite offers: *out is the one to begin with. */

@@ -1,10 +1,12 @@
 /*
 ** ext/scan.c: the cursor of a remote table.
 **
-** xFilter builds the remote SQL from the plan and the actual values (or takes what it built last, where these
-** would make the same), sends it over a link of the cursor's own and lends each row on to SQLite as the driver lends it. At the end of the rows the
-** link goes back to its server, so that a join's inner side needs it only while a lookup lasts; the
-** statement stays prepared there.
+** xFilter has the remote SQL written from the plan and the actual values, sent over a link of the cursor's own, and lends each row
+** on to SQLite as the driver lends it. At the end of the rows the link goes back to its server, so that a join's inner side
+** needs it only while a lookup lasts; the statement stays prepared there.
+**
+** Rows come from one of three places: the stream of the statement that was sent (or of several, one after the other, where a
+** list is too long for one: chunk.c), an answer that was kept, or a hash (recall.c).
 **
 ** A plan that is a shortcut begins with less than the rows. What it was begun with is kept, so that its whole can take
 ** over in the middle: when SQLite wants more rows than the first ones, or reads of counted rows what is not known.
@@ -17,7 +19,13 @@
 typedef struct Scan {
   sqlite3_vtab_cursor base;
   const Plan *plan;
+  Recall *recall;
+  Look look;
+  edb_value *kept; /* the present row, unless it is the stream's */
+  size_t kept_size;
+  int from_memory; /* 1: it is `kept` */
   Stream stream;
+  Sql chunked; /* what is sent for each chunk of a list; without chunks: there is nothing more to send */
   int eof;
   int counting;         /* rows are only counted: there is no reader */
   sqlite3_int64 left;   /* then, how many there are yet, the present one included */
@@ -38,13 +46,22 @@ int vtab_fail(sqlite3_vtab *vtab, int rc, char *message) {
 
 static Table *scan_table(const Scan *scan) { return (Table *)scan->base.pVtab; }
 
+/* NULL: the cursor is on no row. */
+static const edb_value *scan_row(const Scan *scan) {
+  return scan->from_memory ? scan->kept : scan->stream.row;
+}
+
 /* ---- Open and close ----------------------------------------------------------------------------- */
 
 int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor) {
-  (void)vtab;
   Scan *scan = sqlite3_malloc64(sizeof *scan);
   if (scan == NULL) return SQLITE_NOMEM;
   memset(scan, 0, sizeof *scan);
+  scan->recall = recall_open((Table *)vtab);
+  if (scan->recall == NULL) {
+    sqlite3_free(scan);
+    return SQLITE_NOMEM;
+  }
   *cursor = &scan->base;
   return SQLITE_OK;
 }
@@ -52,7 +69,10 @@ int scan_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor) {
 /* Ends the reader and gives the link back. */
 static void scan_end(Scan *scan) {
   scan->eof = 1;
+  scan->from_memory = 0;
+  look_end(&scan->look);
   stream_end(&scan->stream);
+  sql_clear(&scan->chunked);
 }
 
 /* Nothing of what was done before is left. */
@@ -66,8 +86,12 @@ static void scan_clear(Scan *scan) {
 }
 
 int scan_close(sqlite3_vtab_cursor *cursor) {
-  scan_clear((Scan *)cursor);
-  sqlite3_free(cursor);
+  Scan *scan = (Scan *)cursor;
+  scan_clear(scan);
+  edb_row_clear(&scan->look.walk.keys);
+  recall_close(scan->recall);
+  sqlite3_free(scan->kept);
+  sqlite3_free(scan);
   return SQLITE_OK;
 }
 
@@ -88,46 +112,14 @@ static int scan_may_begin(const Scan *scan, const Plan *plan) {
   }
 }
 
-/* The SQL of the plan, or of its whole, where the values do not allow the shortcut: *plan is the one that it is. */
-static Shipped scan_write(Scan *scan, Sql *sql, Plan **plan, sqlite3_value **values) {
-  Table *table = scan_table(scan);
-  sqlite3 *db = table->edb->db;
-  for (;;) {
-    sql_begin(sql, table->definition.dialect);
-    sql->outer = plan_minds_outer(*plan) && outer_join_possible(db);
-    sql->unbound = (*plan)->whole == NULL && (*plan)->limit >= 0 && (*plan)->orders == 0 &&
-                   long_order_possible(db);
-    Shipped shipped = deparse_plan(sql, &table->definition, *plan, values);
-    int inexact = sql->supersets > 0 &&
-                  ((*plan)->shortcut == SHORTCUT_COUNT || (*plan)->shortcut == SHORTCUT_DISTINCT);
-    if (shipped != SHIP_SENT || !inexact) return shipped;
-    sql_clear(sql);
-    *plan = (*plan)->whole;
-  }
-}
-
 /* Sends the plan's statement. */
 static int scan_send(Scan *scan, const Plan *plan, const Sql *sql) {
   Table *table = scan_table(scan);
   char *message = NULL;
-  Server *server = NULL;
-  Link *link = NULL;
   scan->plan = plan;
   scan->bound = sql->bound;
   scan->lacking = sql->passes_null;
-  int rc = table_server(table, &server, &message);
-  if (rc == SQLITE_OK) rc = link_acquire(server, &link, &message);
-  if (rc == SQLITE_OK) {
-    Command command = {.sql = sql->written,
-                       .parameters = sql->parameters,
-                       .n = (size_t)sql->count,
-                       .expected = sql->bound > 0 ? (double)sql->bound : plan->rows,
-                       .repeat = REPEAT_ONCE,
-                       .prepared = 1,
-                       .table = table};
-    rc = link_run(&link, &command, &scan->stream, NULL, &message);
-    if (rc != SQLITE_OK) link_release(link);
-  }
+  int rc = ask_send(table, plan, sql, &scan->stream, &message);
   if (rc == SQLITE_OK) return rc;
   scan_end(scan);
   return vtab_fail(&table->base, rc, message);
@@ -152,11 +144,32 @@ static int scan_rest(Scan *scan) {
   return rc;
 }
 
+/* The next row of the stream, or of the one for the next chunk. SQLITE_ROW, SQLITE_DONE, or an error and *message. */
+static int scan_stream_next(Scan *scan, char **message) {
+  Sql *sql = &scan->chunked;
+  for (;;) {
+    int rc = stream_next(&scan->stream, message);
+    if (sql->chunks == NULL) return rc;
+    if (rc == SQLITE_ROW && chunks_take(sql->chunks, scan->plan, scan->stream.row)) return rc;
+    if (rc == SQLITE_ROW) continue;
+    if (rc == SQLITE_DONE) rc = chunks_next(sql->chunks, sql->parameters);
+    if (rc != SQLITE_ROW) return rc;
+    rc = ask_send(scan_table(scan), scan->plan, sql, &scan->stream, message);
+    if (rc != SQLITE_OK) return rc;
+  }
+}
+
 static int scan_fetch(Scan *scan) {
+  scan->from_memory = walk_next(&scan->look.walk, scan->kept) ||
+                      reading_next(&scan->look.reading, scan->kept, plan_width(scan->plan));
+  if (scan->from_memory) {
+    scan_table(scan)->given++;
+    return SQLITE_OK;
+  }
   for (;;) {
     char *message = NULL;
     int width = scan->plan->fetches + (scan->plan->identity >= 0);
-    int rc = stream_next(&scan->stream, &message);
+    int rc = scan_stream_next(scan, &message);
     if (rc == SQLITE_ROW && scan->part == PART_FIRST) {
       scan_table(scan)->given++;
       return given_add(&scan->given, scan->stream.row, width);
@@ -230,7 +243,7 @@ static sqlite3_int64 count_of(const edb_value *v) {
 static int scan_count(Scan *scan) {
   int rc = scan_fetch(scan);
   if (rc != SQLITE_OK) return rc;
-  scan->left = scan->stream.row ? count_of(&scan->stream.row[0]) : -1;
+  scan->left = scan_row(scan) ? count_of(&scan_row(scan)[0]) : -1;
   scan_end(scan);
   if (scan->left < 0) {
     return vtab_fail(scan->base.pVtab, SQLITE_ERROR,
@@ -277,8 +290,72 @@ static int scan_know(Scan *scan, sqlite3_value **values) {
 /* Writes what may have to follow, while the values are there. */
 static int scan_keep(Scan *scan, sqlite3_value **values) {
   Plan *whole = scan->plan->whole;
-  Shipped shipped = scan_write(scan, &scan->later, &whole, values);
+  Shipped shipped = ask_write(scan_table(scan), &scan->later, &whole, values, 0);
   return shipped == SHIP_SENT ? sql_keep(&scan->later) : SQLITE_NOMEM;
+}
+
+/* Takes the beginning of a lookup's answer into memory, and remembers it if that is all of it. */
+static int scan_take(Scan *scan, double started) {
+  Answer *answer =
+      scan->chunked.chunks ? NULL : recall_answer(scan->recall, &scan->look, scan->plan);
+  size_t width = plan_width(scan->plan);
+  char *message = NULL;
+  int rc = SQLITE_ROW;
+  while (answer && rc == SQLITE_ROW && !answer_is_large(answer)) {
+    rc = scan_stream_next(scan, &message);
+    if (rc == SQLITE_ROW && !answer_add(&answer, scan->stream.row, width)) rc = SQLITE_NOMEM;
+  }
+  if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+    answer_release(answer);
+    scan_end(scan);
+    return vtab_fail(scan->base.pVtab, rc, message);
+  }
+  recall_learn(scan->recall, &scan->look, recall_clock() - started,
+               rc == SQLITE_DONE ? answer : NULL);
+  if (answer) reading_begin(&scan->look.reading, answer);
+  return SQLITE_OK;
+}
+
+/* Asks the server. *never: there are no rows. */
+static int scan_ask(Scan *scan, Plan *plan, sqlite3_value **values, int *never) {
+  double started = recall_clock();
+  Sql sql;
+  Shipped shipped = ask_write(scan_table(scan), &sql, &plan, values, 1);
+  int rc = shipped == SHIP_FAIL ? SQLITE_NOMEM : SQLITE_OK;
+  *never = shipped == SHIP_NEVER;
+  if (shipped == SHIP_SENT) rc = scan_send(scan, plan, &sql);
+  if (shipped == SHIP_SENT && rc == SQLITE_OK && sql.chunks) {
+    scan->chunked = sql;
+    memset(&sql, 0, sizeof sql);
+    rc = sql_keep(&scan->chunked);
+  }
+  sql_clear(&sql);
+  if (shipped != SHIP_SENT || rc != SQLITE_OK) return rc;
+  scan->eof = 0;
+  int counted = plan->shortcut == SHORTCUT_COUNT;
+  int first = plan->shortcut == SHORTCUT_FIRST && scan->bound > 0;
+  if (first) scan->part = PART_FIRST;
+  if (counted || first) rc = scan_keep(scan, values);
+  if (rc == SQLITE_OK && counted) rc = scan_know(scan, values);
+  if (rc == SQLITE_OK && counted) rc = scan_count(scan);
+  return rc == SQLITE_OK && !first && !counted ? scan_take(scan, started) : rc;
+}
+
+/* Asks what is remembered. Where there is something, it is the whole's. */
+static int scan_look(Scan *scan, Plan *plan, int argc, sqlite3_value **values) {
+  char *message = NULL;
+  size_t width = plan_width(plan);
+  if (width > scan->kept_size) {
+    edb_value *grown = sqlite3_realloc64(scan->kept, width * sizeof *grown);
+    if (grown == NULL) return SQLITE_NOMEM;
+    scan->kept = grown;
+    scan->kept_size = width;
+  }
+  scan->plan = plan;
+  int rc = recall_look(scan->recall, plan, argc, values, &scan->look, &message);
+  if (rc == SQLITE_OK) return rc;
+  scan_end(scan);
+  return vtab_fail(scan->base.pVtab, rc, message);
 }
 
 int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int argc,
@@ -287,27 +364,23 @@ int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int
   Table *table = scan_table(scan);
   Server *server;
   char *message = NULL;
-  Sql sql;
+  int never = 0;
   (void)string;
-  (void)argc;
   scan_clear(scan);
   int rc = table_server(table, &server, &message);
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
   Plan *plan = table->plans[number];
-  if (plan->whole && !scan_may_begin(scan, plan)) plan = plan->whole;
-  Shipped shipped = scan_write(scan, &sql, &plan, argv);
-  if (shipped == SHIP_SENT) rc = scan_send(scan, plan, &sql);
-  sql_clear(&sql);
-  if (shipped == SHIP_FAIL) return SQLITE_NOMEM;
-  if (shipped == SHIP_NEVER || rc != SQLITE_OK) return rc;
-  scan->eof = 0;
-  int counted = plan->shortcut == SHORTCUT_COUNT;
-  int first = plan->shortcut == SHORTCUT_FIRST && scan->bound > 0;
-  if (first) scan->part = PART_FIRST;
-  if (counted || first) rc = scan_keep(scan, argv);
-  if (rc == SQLITE_OK && counted) rc = scan_know(scan, argv);
+  Plan *whole = plan->whole ? plan->whole : plan;
+  rc = scan_look(scan, whole, argc, argv);
   if (rc != SQLITE_OK) return rc;
-  return counted ? scan_count(scan) : scan_fetch(scan);
+  if (scan->look.found) {
+    scan->eof = 0;
+    return scan_fetch(scan);
+  }
+  if (plan->whole && (!scan_may_begin(scan, plan) || recall_wants(&scan->look))) plan = whole;
+  rc = scan_ask(scan, plan, argv, &never);
+  if (rc != SQLITE_OK || never || scan->counting || scan->eof) return rc;
+  return scan_fetch(scan);
 }
 
 /* ---- Columns ---------------------------------------------------------------------------------------- */
@@ -328,13 +401,13 @@ static void result_key(Scan *scan, sqlite3_context *context) {
   const Definition *d = &scan_table(scan)->definition;
   sqlite3_str *out = sqlite3_str_new(NULL);
   int found = 1;
-  if (scan->plan->identity >= 0) value_literal(out, &scan->stream.row[scan->plan->identity]);
+  if (scan->plan->identity >= 0) value_literal(out, &scan_row(scan)[scan->plan->identity]);
   for (int ordinal = 1; found && scan->plan->identity < 0; ordinal++) {
     found = 0;
     for (int i = 0; i < d->count; i++) {
       if (d->columns[i].key != ordinal) continue;
       if (ordinal > 1) sqlite3_str_appendchar(out, 1, ',');
-      value_literal(out, &scan->stream.row[scan->plan->slot[i]]);
+      value_literal(out, &scan_row(scan)[scan->plan->slot[i]]);
       found = 1;
     }
   }
@@ -366,7 +439,7 @@ int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int colum
     int rc = scan_identify(scan);
     if (rc != SQLITE_OK) return rc;
   }
-  if (scan->stream.row == NULL) return SQLITE_OK;
+  if (scan_row(scan) == NULL) return SQLITE_OK;
   if (column >= d->count && scan->plan->shortcut == SHORTCUT_DISTINCT) {
     return scan_unidentified(scan);
   }
@@ -379,7 +452,7 @@ int scan_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int colum
     sqlite3_result_error(context, "edb: a column was read that was not asked for", -1);
     return SQLITE_ERROR;
   }
-  if (value_result(context, &scan->stream.row[slot], d->columns[column].type, d) == SQLITE_OK) {
+  if (value_result(context, &scan_row(scan)[slot], d->columns[column].type, d) == SQLITE_OK) {
     return SQLITE_OK;
   }
   return scan_column_failed(scan, context, d->columns[column].name);
@@ -405,7 +478,7 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid) {
   for (int i = 0; i < d->count && slot < 0; i++) {
     if (d->columns[i].key) slot = scan->plan->slot[i];
   }
-  const edb_value *key = scan->stream.row ? &scan->stream.row[slot] : NULL;
+  const edb_value *key = scan_row(scan) ? &scan_row(scan)[slot] : NULL;
   int integer = key && (key->kind == EDB_I64 || (key->kind == EDB_U64 && key->as.u64 <= INT64_MAX));
   if (!integer) {
     return vtab_fail(&table->base, SQLITE_ERROR,

@@ -120,6 +120,7 @@ static Server *server_add(Edb *edb, const char *name) {
   }
   server->next = edb->servers;
   edb->servers = server;
+  server_touch(server);
   return server;
 }
 
@@ -198,6 +199,7 @@ static int server_set(Edb *edb, const char *name, const char *url, const edb_opt
   server_take_flags(server, &flags);
   server->settled = 0;
   server->generation++;
+  server_touch(server);
   server_close_idle(server);
   return options_copy(server, options, count);
 }
@@ -254,6 +256,8 @@ Server *server_find(Edb *edb, const char *name, char **message) {
   }
   return server;
 }
+
+void server_touch(Server *server) { server->written = ++server->edb->writes; }
 
 void servers_free(Edb *edb) {
   while (edb->servers) server_remove(edb, edb->servers);

@@ -347,7 +347,7 @@ Shipped ship_term(Sql *sql, const Definition *d, const Term *term, sqlite3_value
   const edb_type *type = type_of(d, term);
   char *name = deparse_column(d, term->column);
   char *column = compared_column(type, name);
-  const Condition c = {sql, d, type, name, column, term->literal};
+  const Condition c = {sql, d, term->column, type, name, column, term->literal};
   Shipped shipped = SHIP_FAIL;
   int parameters = sql->count;
   int exact = term->class == SHIP_EXACT;

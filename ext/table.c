@@ -171,6 +171,20 @@ int table_server(const Table *table, Server **server, char **message) {
   return SQLITE_ERROR;
 }
 
+sqlite3_int64 table_written(const Table *table) {
+  char *message = NULL;
+  Server *server;
+  if (table_server(table, &server, &message) == SQLITE_OK) return server->written;
+  sqlite3_free(message);
+  return -1;
+}
+
+sqlite3_int64 table_join_memory(const Table *table) {
+  sqlite3_int64 own = table->definition.join_memory;
+  sqlite3_int64 all = table->edb->join_memory;
+  return own >= 0 && own < all ? own : all;
+}
+
 const sqlite3_module table_module = {.iVersion = 3,
                                      .xCreate = table_create,
                                      .xConnect = table_connect,

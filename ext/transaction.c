@@ -415,6 +415,7 @@ int session_sync(Session *session, char **message) {
 void session_leave(Session *session) {
   Server *server = session->server;
   server->edb->preparing = 0;
+  server_touch(server);
   if (session->prepared) session_resolve(session, 1); /* it is SQLite's commit that we leave by */
   if (--session->members > 0) return;
   session_give_back(session);

@@ -30,20 +30,33 @@ static double scale(sqlite3_uint64 m, int e) {
   return strtod(text, NULL);
 }
 
+static edb_value of_integer(sqlite3_int64 i) {
+  edb_value value = {.kind = EDB_I64};
+  value.as.i64 = i;
+  return value;
+}
+
+static edb_value of_double(double f) {
+  edb_value value = {.kind = EDB_F64};
+  value.as.f64 = f;
+  return value;
+}
+
+static edb_value of_text(const char *p, size_t n) {
+  edb_value value = {.kind = EDB_TEXT};
+  value.as.text.p = p;
+  value.as.text.n = n;
+  return value;
+}
+
 /* An INTEGER or a REAL where 15 significant digits say it all, as an insert into a NUMERIC column
 ** would store it; else the exact text. */
-static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
+static edb_value native_decimal(const char *p, size_t n) {
   size_t i = 0;
   int negative = n > 0 && p[0] == '-';
   if (n > 0 && (p[0] == '-' || p[0] == '+')) i = 1;
-  if (is_word(p, n, "NaN")) {
-    sqlite3_result_null(context);
-    return;
-  }
-  if (is_word(p + i, n - i, "Infinity")) {
-    sqlite3_result_double(context, negative ? -HUGE_VAL : HUGE_VAL);
-    return;
-  }
+  if (is_word(p, n, "NaN")) return (edb_value){.kind = EDB_NULL};
+  if (is_word(p + i, n - i, "Infinity")) return of_double(negative ? -HUGE_VAL : HUGE_VAL);
   sqlite3_uint64 m = 0;
   int digits = 0;      /* seen so far */
   int integers = -1;   /* of them before the point */
@@ -67,10 +80,8 @@ static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
     }
     digits++;
   }
-  if (i < n || digits == 0) { /* more digits than a double keeps, or not a decimal at all */
-    sqlite3_result_text64(context, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
-    return;
-  }
+  /* More digits than a double keeps, or not a decimal at all. */
+  if (i < n || digits == 0) return of_text(p, n);
   if (integers < 0) integers = digits;
   int e = m ? integers - 1 - last : 0;
   if (e >= 0) {
@@ -80,17 +91,11 @@ static void result_decimal(sqlite3_context *context, const char *p, size_t n) {
       whole *= 10;
       k--;
     }
-    if (k == 0) {
-      sqlite3_result_int64(context, negative ? -(sqlite3_int64)whole : (sqlite3_int64)whole);
-      return;
-    }
+    if (k == 0) return of_integer(negative ? -(sqlite3_int64)whole : (sqlite3_int64)whole);
   }
   double value = scale(m, e);
-  if (isinf(value) || value == 0.0) {
-    sqlite3_result_text64(context, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
-    return;
-  }
-  sqlite3_result_double(context, negative ? -value : value);
+  if (isinf(value) || value == 0.0) return of_text(p, n);
+  return of_double(negative ? -value : value);
 }
 
 /* ---- Results -------------------------------------------------------------------------------- */
@@ -123,55 +128,107 @@ static void result_text(sqlite3_context *context, const char *p, size_t n) {
   }
 }
 
-int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
-                 const Definition *definition) {
-  char text[EDB_TIME_TEXT];
+int value_native(const edb_value *value, const edb_type *type, const Definition *definition,
+                 char text[EDB_TIME_TEXT], edb_value *out) {
+  *out = *value;
   switch (value->kind) {
-  case EDB_NULL:
-    sqlite3_result_null(context);
-    break;
   case EDB_BOOL:
-    sqlite3_result_int(context, value->as.boolean);
-    break;
-  case EDB_I64:
-    sqlite3_result_int64(context, value->as.i64);
+    *out = of_integer(value->as.boolean);
     break;
   case EDB_U64:
     if (value->as.u64 <= INT64_MAX) {
-      sqlite3_result_int64(context, (sqlite3_int64)value->as.u64);
+      *out = of_integer((sqlite3_int64)value->as.u64);
     } else {
-      sqlite3_snprintf(sizeof text, text, "%llu", (sqlite3_uint64)value->as.u64);
-      sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+      sqlite3_snprintf(EDB_TIME_TEXT, text, "%llu", (sqlite3_uint64)value->as.u64);
+      *out = of_text(text, strlen(text));
     }
     break;
   case EDB_F64:
-    sqlite3_result_double(context, value->as.f64); /* NaN becomes NULL */
+    if (isnan(value->as.f64)) out->kind = EDB_NULL;
     break;
   case EDB_TEXT:
     if (is_exact_decimal(type) && !(definition && definition->decimal_text)) {
-      result_decimal(context, value->as.text.p, value->as.text.n);
-      break;
-    }
-    if (is_time(type->declared) && definition) {
+      *out = native_decimal(value->as.text.p, value->as.text.n);
+    } else if (is_time(type->declared) && definition) {
       if (definition->unrepresentable == UNREPRESENTABLE_ERROR) return SQLITE_MISMATCH;
-      if (definition->unrepresentable == UNREPRESENTABLE_NULL) {
-        sqlite3_result_null(context);
-        break;
-      }
+      if (definition->unrepresentable == UNREPRESENTABLE_NULL) out->kind = EDB_NULL;
     }
-    result_text(context, value->as.text.p, value->as.text.n);
+    break;
+  case EDB_TIME:
+    *out = of_text(text, edb_time_text(&value->as.time, text));
+    break;
+  default:
+    break;
+  }
+  return SQLITE_OK;
+}
+
+int value_result(sqlite3_context *context, const edb_value *value, const edb_type *type,
+                 const Definition *definition) {
+  char text[EDB_TIME_TEXT];
+  edb_value native;
+  int rc = value_native(value, type, definition, text, &native);
+  if (rc != SQLITE_OK) return rc;
+  switch (native.kind) {
+  case EDB_I64:
+    sqlite3_result_int64(context, native.as.i64);
+    break;
+  case EDB_F64:
+    sqlite3_result_double(context, native.as.f64);
+    break;
+  case EDB_TEXT:
+    result_text(context, native.as.text.p, native.as.text.n);
     if (is_json(type, definition)) sqlite3_result_subtype(context, 'J');
     break;
   case EDB_BYTES:
-    sqlite3_result_blob64(context, value->as.bytes.p, value->as.bytes.n, SQLITE_TRANSIENT);
+    sqlite3_result_blob64(context, native.as.bytes.p, native.as.bytes.n, SQLITE_TRANSIENT);
     break;
-  case EDB_TIME: {
-    edb_time_text(&value->as.time, text);
-    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+  default:
+    sqlite3_result_null(context);
     break;
-  }
   }
   return SQLITE_OK;
+}
+
+/* ---- Order ---------------------------------------------------------------------------------- */
+
+/* NULL, numbers, text, blobs. */
+static int class_of(edb_kind kind) {
+  return kind == EDB_NULL ? 0 : kind == EDB_I64 || kind == EDB_F64 ? 1 : kind == EDB_TEXT ? 2 : 3;
+}
+
+#define TWO_63 9223372036854775808.0
+
+static int compare_integer_real(sqlite3_int64 i, double r) {
+  if (r >= TWO_63) return -1;
+  if (r < -TWO_63) return 1;
+  sqlite3_int64 whole = (sqlite3_int64)r; /* towards 0, and exactly */
+  if (i != whole) return i < whole ? -1 : 1;
+  return (double)whole < r ? -1 : (double)whole > r;
+}
+
+static int compare_numbers(const edb_value *a, const edb_value *b) {
+  if (a->kind == EDB_I64 && b->kind == EDB_I64) {
+    return a->as.i64 < b->as.i64 ? -1 : a->as.i64 > b->as.i64;
+  }
+  if (a->kind == EDB_I64) return compare_integer_real(a->as.i64, b->as.f64);
+  if (b->kind == EDB_I64) return -compare_integer_real(b->as.i64, a->as.f64);
+  return a->as.f64 < b->as.f64 ? -1 : a->as.f64 > b->as.f64;
+}
+
+int value_same_class(const edb_value *a, const edb_value *b) {
+  return class_of(a->kind) == class_of(b->kind);
+}
+
+int value_compare(const edb_value *a, const edb_value *b) {
+  int class = class_of(a->kind);
+  if (!value_same_class(a, b)) return class < class_of(b->kind) ? -1 : 1;
+  if (class == 0) return 0;
+  if (class == 1) return compare_numbers(a, b);
+  size_t n = a->as.text.n < b->as.text.n ? a->as.text.n : b->as.text.n;
+  int order = n ? memcmp(a->as.text.p, b->as.text.p, n) : 0;
+  if (order == 0 && a->as.text.n != b->as.text.n) order = a->as.text.n < b->as.text.n ? -1 : 1;
+  return order;
 }
 
 /* ---- Parameters ----------------------------------------------------------------------------- */

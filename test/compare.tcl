@@ -57,13 +57,15 @@ proc difference {sql} {
     UNION ALL SELECT * FROM (SELECT '-', * FROM ([regsub -all @ $sql l_] EXCEPT [regsub -all @ $sql {}]) LIMIT 5)"
 }
 
-# Every column of the table against every value by every operator, as a literal and as a join's key of each affinity.
+# Every column of the table against every value by every operator, as a literal and as a join's key of each affinity, and
+# as one that is looked for in a hash.
 proc every_condition {name table columns values} {
   execsql { CREATE TABLE v_none(k INTEGER PRIMARY KEY, v); CREATE TABLE v_text(k INTEGER PRIMARY KEY, v TEXT);
             CREATE TABLE v_num(k INTEGER PRIMARY KEY, v NUMERIC); CREATE TABLE v_blob(k INTEGER PRIMARY KEY, v BLOB) }
   foreach local {v_none v_text v_num v_blob} {
     foreach value $values { execsql "INSERT INTO $local (v) VALUES ($value)" }
   }
+  execsql "CREATE VIRTUAL TABLE hash_$table USING edb($::compared_server, '$::compared_schema.$table', join_lookups=0)"
   foreach column $columns {
     do_test $name.literal.$column {
       set wrong {}
@@ -86,6 +88,14 @@ proc every_condition {name table columns values} {
           set lost [difference $sql]
           if {$lost ne {}} { lappend wrong "$local $op" $lost }
         }
+      }
+      set wrong
+    } {}
+    do_test $name.hash.$column {
+      set wrong {}
+      foreach local {v_none v_text v_num v_blob} {
+        set sql "SELECT k, id FROM $local CROSS JOIN % ON %.$column = v ORDER BY 1, 2"
+        if {[execsql [string map "% hash_$table" $sql]] ne [execsql [string map "% l_$table" $sql]]} { lappend wrong $local }
       }
       set wrong
     } {}
