@@ -338,35 +338,32 @@ struct edb_span {
 
 #define EDB_REACH_ASCII 0x7F
 
-/* How a server matches text with a pattern. There, a pattern is LIKE's of SQL, with `!` before what stands for
-** itself; NULL as `special`: it is as SQLite has it. */
+/* How a server matches text with a pattern. */
 typedef struct edb_match {
-  const char *before;  /* what stands before the pattern's placeholder, %s = the quoted column */
-  const char *after;   /* and behind it */
-  const char *special; /* the characters that need a `!` before them, itself included */
-  int folds;           /* 1: a letter of ASCII matches its other case too */
-  int classes;         /* 1: [aA] stands for either of the two */
-  int units;           /* 1: `_` stands for less than a character beyond U+FFFF */
-  int plain;           /* 1: it is no pattern, but text that the column contains */
-  int exact; /* 1: but for this, it matches nothing that SQLite does not; 0: it may disregard more */
+  /* What stands before the pattern's placeholder, %s = the quoted column, and behind it. */
+  const char *before, *after;
+  /* The pattern is that of SQL's LIKE, with a `!` before each of these characters, itself among them, that stands for
+  ** itself; NULL: it is SQLite's own, of LIKE or GLOB. */
+  const char *special;
+  int folds;   /* 1: a letter of ASCII matches its other case too */
+  int classes; /* 1: [aA] stands for either of the two */
+  int units;   /* 1: `_` stands for less than a character beyond U+FFFF */
+  int plain;   /* 1: it is no pattern, but text that the column contains */
+  int exact;   /* 1: beside that, it matches nothing that SQLite does not */
 } edb_match;
 
 /* What a server knows of a text column beside `=`. */
 struct edb_text {
   int equal; /* 1: `=` holds for the same bytes alone: case, accents and blanks at the end count */
-  const char *
-      ordered; /* how a column stands where it is compared byte by byte in UTF-8, %s = the quoted column:
-                       ** "%s COLLATE \"C\""; NULL: nothing does that */
-  const char *bound; /* and a placeholder, there */
-  unsigned
-      reach; /* the last code point that a parameter may hold there: beyond it, its order is another; 0: any */
-  int padded; /* 1: of two that begin alike, the shorter is taken as if blanks stood behind it */
-  const char
-      *sorted; /* how a column stands behind ORDER BY for that order; NULL: nothing does that */
-  const edb_match
-      *like; /* for SQLite's LIKE, GLOB: matches at least what it does; NULL: nothing does */
-  const edb_match *glob;
-  const edb_match *contains; /* for text within it, wherever that is; NULL: as glob */
+  /* How a column stands where it is compared byte by byte in UTF-8, %s = the quoted column: "%s COLLATE \"C\""; and a
+  ** placeholder, there. NULL: nothing does that. */
+  const char *ordered, *bound;
+  /* The last code point that a parameter may hold there, since the order of those behind it is another; 0: any. */
+  unsigned reach;
+  int padded; /* 1: blanks at the end are as good as none, there */
+  /* For SQLite's LIKE; for its GLOB; for text within it, wherever that is (NULL: as for GLOB). Each matches all that
+  ** SQLite does; NULL: nothing does. */
+  const edb_match *like, *glob, *contains;
 };
 
 struct edb_dialect {

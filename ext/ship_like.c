@@ -96,20 +96,15 @@ static void add_one(Pattern *p) {
   }
 }
 
-/* 0: the server would tell the two cases of a letter apart, and SQLite does not. */
-static int add_itself(Pattern *p, char c) {
+static void add_itself(Pattern *p, char c) {
   p->open = 0;
   if (p->folds && is_letter(c) && p->match->classes) {
     sqlite3_str_appendf(p->out, "[%c%c]", c & ~0x20, c | 0x20);
-    return 1;
+    return;
   }
-  if (is_letter(c) && p->folds != p->match->folds) {
-    if (p->folds) return 0;
-    p->exact = 0;
-  }
+  if (is_letter(c) && p->folds != p->match->folds) p->exact = 0;
   if (strchr(p->match->special, c)) sqlite3_str_appendchar(p->out, 1, '!');
   sqlite3_str_appendchar(p->out, 1, c);
-  return 1;
 }
 
 /* Where the class that begins at i ends, as SQLite reads it; n: nowhere. */
@@ -136,7 +131,7 @@ static int add_pattern(Pattern *to, const Asked *a, const char *p, size_t n) {
       to->exact = 0;
     } else {
       if (a->escape && p[i] == a->escape && ++i == n) return 0;
-      if (!add_itself(to, p[i])) return 0;
+      add_itself(to, p[i]);
     }
   }
   if (a->behind) add_any(to);

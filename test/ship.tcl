@@ -28,7 +28,7 @@ namespace eval ship {
   }
   variable wide {
     {'e'||char(769)} char(8490) char(304) char(305) '日本' char(0x1F600) {'a'||char(0x1F600)||'b'} char(0xE000) char(0xFFFD)
-    char(0xFFFC)
+    char(0xFFFC) char(0xFFFF)
   }
   variable nul { {'a'||char(0)||'b'} {'ab'||char(0)} }
   variable patterns {
@@ -62,6 +62,7 @@ proc ship::setup {} {
     execsql "INSERT INTO words VALUES ([join $row {, }])"
   }
   copy words
+  execsql { CREATE TABLE numbers(v NUMERIC); INSERT INTO numbers VALUES (''), (' '), ('3x'), ('-'), ('5a'), ('x'), ('05.'), (5), (NULL) }
 }
 
 # The conditions, @ = the column, that do not hold for the same rows in both.
@@ -99,6 +100,13 @@ proc ship::row_cases {} {
         (SELECT l.id, r.id FROM l_words AS l, words AS r WHERE r.$column >= l.$column AND r.$column LIKE l.$column || '%'
          EXCEPT SELECT l.id, r.id FROM l_words AS l, l_words AS r WHERE r.$column >= l.$column AND r.$column LIKE l.$column || '%')"
     } 0
+    # SQLite makes numbers of text that looks like them where the other side holds numbers, too.
+    foreach op {< <= > >= =} {
+      do_test 1.beside_numbers.$column$op {
+        set sql "SELECT n.rowid, w.id FROM numbers AS n CROSS JOIN @words AS w WHERE w.$column $op n.v"
+        expr {[lsort [execsql [string map {@ {}} $sql]]] eq [lsort [execsql [string map {@ l_} $sql]]]}
+      } 1
+    }
   }
 }
 
