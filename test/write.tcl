@@ -328,6 +328,14 @@ proc write::refused_cases {} {
 proc write::concurrent_cases {} {
   table cc {id int PRIMARY KEY, v int}
   execsql { INSERT INTO cc VALUES (1, 1), (2, 2), (3, 3) }
+  foreach {phase begin end} {auto {} {} begin BEGIN ROLLBACK} {
+    do_test cc.replace.$phase {
+      execsql $begin
+      set result [list [catch { db eval { UPDATE OR REPLACE cc SET id = id + 1 WHERE id = 1 } }] [db errorcode] [execsql { SELECT * FROM cc ORDER BY id }]]
+      execsql $end
+      set result
+    } {1 19 {1 1 2 2 3 3}}
+  }
   # A row that was deleted, or got another key, between its reading and its writing.
   do_test cc.gone {
     set messages {}
