@@ -34,6 +34,7 @@ typedef struct Note {
   const Plan *plan;
   char *predicates; /* JSON */
   sqlite3_value **values;
+  sqlite3_stmt **holders; /* whose results they are */
   int count; /* of values: the arguments of xFilter; NULL: not known */
   sqlite3_int64 rows;
   double cost;
@@ -78,7 +79,8 @@ static void *element(void **array, int *count, int *size, size_t bytes) {
 /* ---- Notes ---------------------------------------------------------------------------------------- */
 
 static void note_clear(Note *note) {
-  for (int i = 0; i < note->count; i++) sqlite3_value_free(note->values[i]);
+  for (int i = 0; i < note->count; i++) sqlite3_finalize(note->holders[i]);
+  sqlite3_free(note->holders);
   sqlite3_free(note->values);
   sqlite3_free(note->predicates);
 }
@@ -212,6 +214,18 @@ static void note_order(sqlite3_str *out, const Table *table, sqlite3_index_info 
   sqlite3_free(predicate);
 }
 
+/* Keeps a copy of the value. SQLite (3.53) cannot tell the numeric type of one that belongs to no statement: so it is made
+** the result of one. */
+static int note_value(const Note *note, int argument, sqlite3_value *value) {
+  sqlite3_stmt **holder = &note->holders[argument];
+  int rc = sqlite3_prepare_v2(note->table->edb->db, "SELECT ?1", -1, holder, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_bind_value(*holder, 1, value);
+  if (rc == SQLITE_OK) rc = sqlite3_step(*holder);
+  if (rc != SQLITE_ROW) return SQLITE_NOMEM;
+  note->values[argument] = sqlite3_column_value(*holder, 0);
+  return SQLITE_OK;
+}
+
 /* The values that are known before the statement runs. A list's are not, nor those of LIMIT, which may be any. */
 static int note_values(Note *note, sqlite3_index_info *info) {
   int most = 0;
@@ -219,16 +233,18 @@ static int note_values(Note *note, sqlite3_index_info *info) {
     if (info->aConstraintUsage[i].argvIndex > most) most = info->aConstraintUsage[i].argvIndex;
   }
   note->values = sqlite3_malloc64(sizeof *note->values * (size_t)(most + 1));
-  if (note->values == NULL) return SQLITE_NOMEM;
+  note->holders = sqlite3_malloc64(sizeof *note->holders * (size_t)(most + 1));
+  if (note->values == NULL || note->holders == NULL) return SQLITE_NOMEM;
   memset(note->values, 0, sizeof *note->values * (size_t)(most + 1));
+  memset(note->holders, 0, sizeof *note->holders * (size_t)(most + 1));
   note->count = most;
   for (int i = 0; i < info->nConstraint; i++) {
     int argument = info->aConstraintUsage[i].argvIndex - 1;
     sqlite3_value *value = NULL;
     if (argument < 0 || sqlite3_vtab_in(info, i, -1)) continue;
     if (sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || value == NULL) continue;
-    note->values[argument] = sqlite3_value_dup(value);
-    if (note->values[argument] == NULL) return SQLITE_NOMEM;
+    int rc = note_value(note, argument, value);
+    if (rc != SQLITE_OK) return rc;
   }
   return SQLITE_OK;
 }
@@ -260,20 +276,19 @@ int explain_note(Table *table, sqlite3_index_info *info, const Plan *plan) {
 
 /* ---- The server's own plan ------------------------------------------------------------------------ */
 
-/* A value of some row of the table for a term that has none; NULL: there is no row, or it cannot be had. */
-static sqlite3_value *some_value(const Table *table, const Term *term) {
+/* A value of some row of the table for a term that has none, unless there is no row, or it cannot be had. */
+static void note_some_value(const Note *note, const Term *term) {
+  const Table *table = note->table;
   sqlite3_stmt *rows = NULL;
-  sqlite3_value *value = NULL;
   const char *column = constraint_column(table, term->column);
   char *sql = sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" IS NOT NULL LIMIT 1",
                               column, table->schema, table->name, column);
   if (sql && sqlite3_prepare_v2(table->edb->db, sql, -1, &rows, NULL) == SQLITE_OK &&
       sqlite3_step(rows) == SQLITE_ROW) {
-    value = sqlite3_value_dup(sqlite3_column_value(rows, 0));
+    note_value(note, term->argument, sqlite3_column_value(rows, 0));
   }
   sqlite3_finalize(rows);
   sqlite3_free(sql);
-  return value;
 }
 
 /* Each of the result's rows as a line: its only column, or name=value of all that are not NULL. */
@@ -332,7 +347,7 @@ static int explain_there(const Note *note, char **out, char **message) {
     *term = note->plan->terms[i];
     term->in = 0;
     if (term->argument >= 0 && note->values[term->argument] == NULL) {
-      note->values[term->argument] = some_value(note->table, term);
+      note_some_value(note, term);
     }
   }
   sql_begin(&sql, d->dialect);
