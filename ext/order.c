@@ -53,16 +53,10 @@ static int is_sorted_by(const Plan *plan, int column) {
   return 0;
 }
 
-/* Whether a list of the plan may go out in parts, each with an order of its own. */
-static int has_parts(const Plan *plan) {
-  (void)plan;
-  return 0;
-}
-
 int plan_order(const Table *table, const sqlite3_index_info *info, Plan *plan) {
   const Definition *d = &table->definition;
   plan->orders = 0;
-  if (info->nOrderBy == 0 || !d->pushdown || d->dialect->unordered || has_parts(plan)) return 0;
+  if (info->nOrderBy == 0 || !d->pushdown || d->dialect->unordered) return 0;
   for (int i = 0; i < info->nOrderBy; i++) {
     int column = plan_column(table, info->aOrderBy[i].iColumn);
     if (column == PLAN_NO_COLUMN || column_order(d, column) == NULL) {
