@@ -33,8 +33,9 @@ namespace eval bench {
     count   {peers {c-libpq virtualpg pgx duckdb} targets {virtualpg 20}}
     filter  {peers {c-libpq c-libpq-chunked virtualpg vtab-floor pgx duckdb} targets {}}
     insert_select {peers {c-copy c-prepared virtualpg} targets {c-copy 0.8 c-prepared 8}}
-    insert_rows   {peers {c-prepared virtualpg} targets {c-prepared 0.85}}
+    insert_rows   {peers {c-prepared c-guarded virtualpg} targets {c-prepared 0.85}}
     update        {peers {c-prepared} targets {c-prepared 0.8}}
+    update_rows   {peers {c-prepared c-reading} targets {c-prepared 0.8}}
   }
   # The drivers of Go, Node, Rust and Python are shown; PyMySQL has no prepared statements to insert by.
   variable mysql {
@@ -50,6 +51,7 @@ namespace eval bench {
     insert_select {peers {c-multirow c-prepared} targets {c-multirow 0.8}}
     insert_rows   {peers {c-prepared} targets {c-prepared 0.85}}
     update        {peers {c-prepared} targets {c-prepared 0.8}}
+    update_rows   {peers {c-prepared} targets {c-prepared 0.8}}
   }
   # freetds, tiberius and python-tds speak TDS 7.4 inside TLS, the others and edb strict TDS 8.0.
   variable sqlserver {
@@ -76,6 +78,7 @@ namespace eval bench {
     insert_select {peers {attach} targets {}}
     insert_rows   {peers {attach} targets {}}
     update        {peers {attach} targets {}}
+    update_rows   {peers {attach} targets {}}
   }
   # Peak memory: a big and a small scan, and by how many kB the big one may be above the small.
   variable memory {
@@ -241,7 +244,7 @@ proc bench::run_case {case work spec source facts} {
       dict set source table t_insert
       dict set source before {{DELETE FROM t_insert}}
     }
-    update {
+    update - update_rows {
       set units $updates
       dict set source table t_update
       dict set source before [list {DELETE FROM t_update} \

@@ -8,7 +8,8 @@
 ** -load and -setup happen in the order given; -client is a query whose first value names the
 ** client library. WORK is scan, filter, count, count.where, topn, minmax, planning, lookup, or none (set-up only; nothing is printed); or
 ** one that writes to the table, whose sums are then read back: insert_select (one INSERT ... SELECT of UNITS rows from a local table),
-** insert_rows and update (a prepared statement for each row, in one transaction).
+** insert_rows and update_rows (a prepared statement for each row, in one transaction), update (one UPDATE of UNITS rows, whose
+** keys and values are in a local table).
 */
 #include "participant.h"
 
@@ -159,7 +160,8 @@ static void make_local(sqlite3 *db, int64_t units) {
 }
 
 static int is_write(const char *work) {
-  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") || !strcmp(work, "update");
+  return !strcmp(work, "insert_select") || !strcmp(work, "insert_rows") ||
+         !strncmp(work, "update", 6);
 }
 
 /* What arrived is what counts. */
@@ -170,13 +172,18 @@ static void read_back(sqlite3 *db, const char *table, bench_sums *sums) {
 }
 
 static void run_write(sqlite3 *db, const char *work, const char *table, int64_t units) {
-  if (!strcmp(work, "update")) {
+  if (!strcmp(work, "update_rows")) {
     write_rows(db, "UPDATE %s SET score = ?2 WHERE id = ?1", table, units);
   } else if (!strcmp(work, "insert_rows")) {
     write_rows(db, "INSERT INTO %s(id, score, name) VALUES(?1, ?2, ?3)", table, units);
   } else {
-    sqlite3_stmt *stmt = prepare(
-        db, "INSERT INTO %s(id, name, score) SELECT id, name, score FROM main.local", table);
+    int update = !strcmp(work, "update");
+    sqlite3_stmt *stmt =
+        prepare(db,
+                update ? "UPDATE %s AS r SET score = (SELECT score FROM main.local AS l WHERE l.id "
+                         "= r.id) WHERE id IN (SELECT id FROM main.local)"
+                       : "INSERT INTO %s(id, name, score) SELECT id, name, score FROM main.local",
+                table);
     if (sqlite3_step(stmt) != SQLITE_DONE) {
       fail(db, sqlite3_sql(stmt));
     }
@@ -195,7 +202,7 @@ static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, 
                     : where                 ? "SELECT count(*) FROM %s WHERE kind = 7"
                                             : "SELECT count(*) FROM %s";
   int writes = is_write(work);
-  if (!strcmp(work, "insert_select")) {
+  if (!strcmp(work, "insert_select") || !strcmp(work, "update")) {
     make_local(db, units);
   }
   bench_clock start = bench_now();

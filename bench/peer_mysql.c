@@ -11,7 +11,7 @@
 ** counts them: the way of a virtual table that knows nothing better.
 **
 ** insert_select and insert_rows are inserts too; insert_select in the mode multirow by prepared statements of 500 rows,
-** bound once. update sets one column by the key, through one prepared statement in one transaction.
+** bound once. update and update_rows set one column by the key, through one prepared statement in one transaction.
 */
 #include "participant.h"
 
@@ -337,7 +337,7 @@ int main(int argc, char **argv) {
   MYSQL *db = connect_to(argv[3]);
   MYSQL_STMT *stmt = NULL;
   char sql[256], empty[160];
-  int insert = !strncmp(work, "insert", 6), update = !strcmp(work, "update");
+  int insert = !strncmp(work, "insert", 6), update = !strncmp(work, "update", 6);
   int multirow = insert && !strcmp(mode, "multirow");
   int n = snprintf(sql, sizeof sql, "SELECT id, name, score FROM %s", table);
   if (!strcmp(work, "filter")) {

@@ -129,6 +129,8 @@ proc peers::make_file {file rows} {
 proc peers::c-libpq {source work units} { libpq single $source $work $units }
 proc peers::c-libpq-chunked {source work units} { libpq chunked $source $work $units }
 proc peers::c-copy {source work units} { libpq copy $source $work $units }
+proc peers::c-guarded {source work units} { libpq guarded $source $work $units }
+proc peers::c-reading {source work units} { libpq reading $source $work $units }
 
 proc peers::libpq {mode source work units} {
   dict with source { list [program peer_libpq] $mode $work $url $table $rows $units }

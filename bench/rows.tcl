@@ -47,7 +47,7 @@ proc rows::expected {work rows units} {
   switch $work {
     scan { sums 1 $rows }
     filter { sums {*}[filter $rows] }
-    insert - load - insert_select - insert_rows - update { sums 1 $units }
+    insert - load - insert_select - insert_rows - update - update_rows { sums 1 $units }
     count { list $rows 0 0 0.0 }
     count.where { list [expr {$rows / 10}] 0 0 0.0 }
     topn { lmap sum [sums 1 10] { expr {$sum * $units} } }

@@ -387,6 +387,7 @@ struct edb_dialect {
   const char *savepoint, *rollback_to, *release;
   const char *read_only; /* makes a session refuse writes; NULL: nothing does */
   int error_dooms; /* 1: an error in a transaction undoes all of it but what a savepoint holds */
+  int each_sums;   /* 1: of many runs at once, the sum of what they change is told */
   int dynamic;     /* 1: a column takes values of any type */
   int no_nul;      /* 1: text cannot hold the character NUL */
   const char *insert_defaults; /* behind INSERT INTO table: a row of defaults */

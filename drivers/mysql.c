@@ -6,7 +6,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended is not written on. The rest, in
 ** reading order: mysql_library.c and _layout.c (the client library), _connect.c, _proof.c, _wait.c, _thread.c, _error.c,
-** _statement.c, _bind.c (parameters), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
+** _statement.c, _bind.c (parameters), _each.c (many runs at once), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
 ** text protocol); _two_phase.c (XA); _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection with its options, which a second connection needs to
@@ -14,6 +14,7 @@
 ** protocol; for each statement its SQL, a buffer for each column of text that grows to its longest value, one
 ** for each parameter. The library keeps one row, and its own buffers, by malloc.
 */
+#include <stdint.h>
 #include <string.h>
 
 #include "mysql.h"
@@ -113,6 +114,25 @@ static int statement_execute(void *statement, const edb_parameter *parameters, s
   my_statement *s = statement;
   int rc = ready_to_run(s->connection);
   return rc == EDB_OK ? run(s, parameters, n, affected) : rc;
+}
+
+static int statement_each(void *statement, const edb_parameter *parameters, size_t n, size_t runs,
+                          int64_t *affected, size_t *done) {
+  my_statement *s = statement;
+  my_connection *c = s->connection;
+  int rc = ready_to_run(c);
+  *done = SIZE_MAX;
+  if (rc != EDB_OK) return rc;
+  rc = EDB_UNSUPPORTED;
+  if (s->stmt && n > 0 && n == s->n_parameters && s->n_columns == 0 && my_can_bulk(c)) {
+    rc = my_run_bulk(s, parameters, n, runs, affected);
+    if (rc == EDB_OK) rc = still_in_transaction(c, my_statement_finish(s));
+  }
+  if (rc != EDB_UNSUPPORTED) return rc;
+  for (*done = 0, rc = EDB_OK; rc == EDB_OK && *done < runs; *done += rc == EDB_OK) {
+    rc = statement_execute(s, parameters + *done * n, n, &affected[*done]);
+  }
+  return rc;
 }
 
 static int statement_query(void *statement, const edb_parameter *parameters, size_t n,
@@ -274,6 +294,7 @@ static const edb_methods methods = {
     .statement_close = statement_close,
     .statement_execute = statement_execute,
     .statement_query = statement_query,
+    .statement_each = statement_each,
     .rows_columns = my_rows_columns,
     .rows_next = NULL,
     .rows_next_borrowed = my_rows_next_borrowed,

@@ -121,6 +121,7 @@ typedef struct my_library {
   unsigned long (*stmt_param_count)(MYSQL_STMT *);
   char (*stmt_bind_param)(MYSQL_STMT *, MYSQL_BIND *);
   int (*stmt_execute)(MYSQL_STMT *);
+  char (*stmt_attr_set)(MYSQL_STMT *, int, const void *);
   unsigned (*stmt_field_count)(MYSQL_STMT *);
   MYSQL_RES *(*stmt_result_metadata)(MYSQL_STMT *);
   char (*stmt_bind_result)(MYSQL_STMT *, MYSQL_BIND *);
@@ -163,6 +164,7 @@ typedef struct my_layout {
   unsigned short field_name, field_length, field_flags, field_decimals, field_charset, field_type;
   unsigned short bind_size, bind_length, bind_is_null, bind_buffer, bind_error;
   unsigned short bind_buffer_length, bind_type, bind_unsigned;
+  unsigned short bind_indicator; /* of arrays; 0: there are none */
   /* mysql_options' numbers; -1: there is none */
   short opt_report_truncation, opt_reconnect, opt_ssl_verify, opt_ssl_key, opt_ssl_cert, opt_ssl_ca;
   short opt_ssl_capath, opt_ssl_cipher, opt_ssl_enforce, opt_ssl_mode, opt_max_packet;
@@ -444,6 +446,15 @@ struct my_statement {
 
 int my_statement_new(my_connection *c, const char *sql, my_statement **statement);
 void my_statement_free(my_statement *s);
+
+/* ---- Many runs at once (mysql_each.c) ----------------------------------------------------------------- */
+
+/* Whether the server takes them, and the library sends them. */
+int my_can_bulk(const my_connection *c);
+/* Runs a prepared statement for each of the sets of parameters in one command. EDB_OK: what each has changed, as in driver.h; an error; or
+** EDB_UNSUPPORTED, where these parameters cannot go so, and nothing was run. */
+int my_run_bulk(my_statement *s, const edb_parameter *parameters, size_t n, size_t runs,
+                int64_t *affected);
 
 /* Runs it, up to where its first result begins. */
 int my_statement_run(my_statement *s, const edb_parameter *parameters, size_t n);

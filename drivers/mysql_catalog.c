@@ -170,7 +170,8 @@ static const char *const control[] = {"xa",
                                       "set @@local.autocommit",
                                       NULL};
 
-const edb_dialect my_dialect = {.quote = {'`', '`'},
+const edb_dialect my_dialect = {.each_sums = 1,
+                                .quote = {'`', '`'},
                                 .placeholder = "?",
                                 .limit = " LIMIT %s",
                                 .explain = "EXPLAIN %s",

@@ -55,6 +55,7 @@ static const my_layout layouts[] = {
      .to = 40000,
      FIELD_5_1,
      BIND_5_1,
+     .bind_indicator = offsetof(bind_5_1, row),
      .opt_report_truncation = 19,
      .opt_reconnect = 20,
      .opt_ssl_verify = 21,

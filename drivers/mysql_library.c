@@ -63,6 +63,7 @@ static const edb_symbol symbols[] = {
     REQUIRED(stmt_error),
     REQUIRED(stmt_sqlstate),
     REQUIRED(set_local_infile_handler),
+    CALLED("mysql_stmt_attr_set", stmt_attr_set, 1),
     CALLED("mysql_get_socket", get_socket, 1),
     CALLED("mariadb_get_info", get_info, 1),
     CALLED("mariadb_field_attr", field_attr, 1),

@@ -48,11 +48,13 @@ static Command command_of(const Changes *c, size_t row) {
                    .table = c->table};
 }
 
-/* Which of them has not changed one row, where the server has told no more than that. They are run again, one by one:
-** the statement has failed, and all of this is undone. SQLITE_OK where none is found. */
+/* Which of them has not changed one row, where the server has told no more than that. They are undone and run again, one by
+** one; the statement has failed anyway. SQLITE_OK with *row behind the last one where none is found. */
 static int find_row(Changes *c, size_t waiting, size_t *row, sqlite3_int64 *affected,
                     char **message) {
-  int rc = SQLITE_OK;
+  int rc = session_undo(c->session, "rows were not changed");
+  if (rc != SQLITE_OK) *row = waiting;
+  if (rc != SQLITE_OK) return SQLITE_OK;
   for (*row = 0; *row < waiting; ++*row) {
     Command command = command_of(c, *row);
     rc = session_run(c->session, &command, NULL, affected, message);
@@ -92,6 +94,7 @@ int changes_end(Server *server, char **message) {
   size_t waiting = c->waiting;
   size_t done;
   Command command = command_of(c, 0);
+  command.careful = c->table->definition.dialect->each_sums; /* to be undone by find_row */
   c->waiting = c->used = 0; /* what is sent now asks to send what waits */
   int rc = session_run_each(c->session, &command, waiting, c->affected, &done, message);
   if (rc != SQLITE_OK) {
