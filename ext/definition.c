@@ -386,6 +386,13 @@ const char *definition_declared(const Definition *d, const edb_type *type) {
   return names[type->declared];
 }
 
+/* SQLite looks for min() of a column that it takes for nullable in all rows. Only a primary key cannot come to be
+** nullable behind our back; but NaN in it is NULL here, and so may be a date. */
+static int is_never_null(const Definition *d, const Column *column) {
+  return column->key && !column->nullable && d->key == NULL && column->type->is_null == NULL &&
+         (column->type->declared < EDB_DECLARED_DATE || d->unrepresentable == UNREPRESENTABLE_TEXT);
+}
+
 char *definition_declare(const Definition *d) {
   sqlite3_str *out = sqlite3_str_new(NULL);
   Identity identity = definition_identity(d);
@@ -394,9 +401,7 @@ char *definition_declare(const Definition *d) {
     const Column *column = &d->columns[i];
     sqlite3_str_appendf(out, "%s\"%w\" %s", i ? ", " : "", column->name,
                         definition_declared(d, column->type));
-    /* SQLite looks for min() of a column that it takes for nullable in all rows. Only a primary key cannot come to be
-    ** nullable behind our back. */
-    if (column->key && !column->nullable && d->key == NULL) sqlite3_str_appendall(out, " NOT NULL");
+    if (is_never_null(d, column)) sqlite3_str_appendall(out, " NOT NULL");
   }
   /* SQLite has no table without columns: there the key is one that is seen. */
   if (identity == IDENTITY_KEY) {
