@@ -35,7 +35,7 @@ typedef struct Note {
   char *predicates; /* JSON */
   sqlite3_value **values;
   sqlite3_stmt **holders; /* whose results they are */
-  int count; /* of values: the arguments of xFilter; NULL: not known */
+  int count;              /* of values: the arguments of xFilter; NULL: not known */
   sqlite3_int64 rows;
   double cost;
 } Note;

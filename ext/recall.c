@@ -168,9 +168,10 @@ static void watch_drop_hash(Watch *watch) {
   watch->seconds = 0;
 }
 
-/* Whether a hash can be by this condition. */
-static int can_be_key(const Watch *watch, int t) {
+/* Whether a hash can be by this condition: by bytes, which SQLite compares in its own encoding. */
+static int can_be_key(const Watch *watch, const Definition *d, int t) {
   const Term *term = &watch->plan->terms[t];
+  if (!d->utf8) return 0;
   return term->op == SQLITE_INDEX_CONSTRAINT_EQ && !term->in && term->column >= 0 &&
          watch->plan->slot[term->column] >= 0;
 }
@@ -190,7 +191,7 @@ static void watch_compare(Watch *watch, const Recall *recall, const int *ends) {
     }
     watch->varies[t] = 1;
     watch->build = NULL;
-    if (!can_be_key(watch, t)) watch->refused = 1;
+    if (!can_be_key(watch, &recall->table->definition, t)) watch->refused = 1;
     if (watch->hash && !watch->is_key[t]) watch_drop_hash(watch);
   }
 }
@@ -234,10 +235,11 @@ static double row_bytes(const Definition *d, const Plan *plan) {
 #define SECONDS_SERVER_ROW 0.05e-6 /* for the server to pass over one that it does not send */
 
 /* Which conditions the hash would be by; 0 where there is none. */
-static int choose_keys(Watch *watch) {
+static int choose_keys(Watch *watch, const Recall *recall) {
   int keys = 0;
   for (int t = 0; t < watch->plan->count; t++) {
-    watch->is_key[t] = can_be_key(watch, t) && (watch->varies[t] || watch->lookups == 1);
+    watch->is_key[t] = can_be_key(watch, &recall->table->definition, t) &&
+                       (watch->varies[t] || watch->lookups == 1);
     keys += watch->is_key[t];
   }
   return keys;
@@ -289,7 +291,7 @@ static int watch_build(Watch *watch, Recall *recall, sqlite3_value **argv, char 
   int rc = SQLITE_OK;
   if (watch->refused) return SQLITE_OK;
   if (watch->build == NULL || watch->lookups <= 2) {
-    if (!choose_keys(watch)) return SQLITE_OK;
+    if (!choose_keys(watch, recall)) return SQLITE_OK;
     rc = plan_without(table, watch->plan, watch->is_key, &watch->build);
   }
   if (rc != SQLITE_OK || !is_worth(watch, table)) return rc;
