@@ -98,7 +98,7 @@ namespace eval bench {
     bearssl { crypto.aes128gcm.*.16384.portable 1.0 }
   }
 }
-foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odbc.tcl planner.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
+foreach file {../test/servers.tcl rows.tcl peers.tcl mysql.tcl sqlserver.tcl odbc.tcl planner.tcl join.tcl tls.tcl report.tcl} { source -encoding utf-8 $bench::here/$file }
 
 # Running -----------------------------------------------------------------------------------------
 
@@ -235,6 +235,9 @@ proc bench::run_case {case work spec source facts} {
     lookup { set units $lookups }
     topn - minmax { set units 20 }
     planning { set units 200 }
+    join.lookup { set units 100 }
+    join.hash { set units 100000 }
+    join.in { set units 10000 }
     insert - load {
       set units [expr {$work eq "load" ? $loads : $inserts}]
       dict set source table t_insert
@@ -501,6 +504,8 @@ proc bench::main {} {
     group_odbc odbc.mysql odbc_mysql
     group_sqlite
     planner::group
+    joins::group postgresql {} make_postgresql_tables
+    joins::group mariadb .mysql make_mysql_tables
     group_crypto
     tls::group
   } message options]} {

@@ -6,7 +6,8 @@
 **     host [-load FILE]... [-setup SQL]... [-client SQL] WORK TABLE ROWS UNITS
 **
 ** -load and -setup happen in the order given; -client is a query whose first value names the
-** client library. WORK is scan, filter, count, count.where, topn, minmax, planning, lookup, or none (set-up only; nothing is printed); or
+** client library. WORK is scan, filter, count, count.where, topn, minmax, planning, lookup, join.lookup, join.hash, join.in (of UNITS keys in
+** a local table), join.copy (the remote table is copied for it), or none (set-up only; nothing is printed); or
 ** one that writes to the table, whose sums are then read back: insert_select (one INSERT ... SELECT of UNITS rows from a local table),
 ** insert_rows and update_rows (a prepared statement for each row, in one transaction), update (one UPDATE of UNITS rows, whose
 ** keys and values are in a local table).
@@ -128,6 +129,41 @@ static void run_planning(sqlite3 *db, int64_t units, bench_sums *sums) {
   sqlite3_free(text);
 }
 
+/* ---- Joins -------------------------------------------------------------------------------------- */
+
+static void make_keys(sqlite3 *db, int64_t rows, int64_t units) {
+  setup(db, "CREATE TABLE main.keys(k INTEGER); BEGIN");
+  sqlite3_stmt *stmt = prepare(db, "INSERT INTO %s VALUES (?1)", "main.keys");
+  for (int64_t i = 0; i < units; i++) {
+    sqlite3_bind_int64(stmt, 1, bench_key(i, rows));
+    if (sqlite3_step(stmt) != SQLITE_DONE) fail(db, sqlite3_sql(stmt));
+    sqlite3_reset(stmt);
+  }
+  sqlite3_finalize(stmt);
+  setup(db, "COMMIT");
+}
+
+static void run_join(sqlite3 *db, const char *work, const char *table, bench_sums *sums) {
+  int in = !strcmp(work, "join.in"), copy = !strcmp(work, "join.copy");
+  if (copy) {
+    sqlite3_str *sql = sqlite3_str_new(db);
+    sqlite3_str_appendf(sql,
+                        "CREATE TABLE main.copy(id INTEGER PRIMARY KEY, score REAL);"
+                        "INSERT INTO main.copy SELECT id, score FROM %s",
+                        table);
+    char *text = sqlite3_str_finish(sql);
+    setup(db, text ? text : "");
+    sqlite3_free(text);
+  }
+  sqlite3_stmt *stmt = prepare(
+      db,
+      in ? "SELECT count(*), sum(id), 0, sum(score) FROM %s WHERE id IN (SELECT k FROM keys)"
+         : "SELECT count(id), sum(id), 0, sum(score) FROM keys LEFT JOIN %s ON id = k",
+      copy ? "main.copy" : table);
+  run_sums(db, stmt, sums);
+  sqlite3_finalize(stmt);
+}
+
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
 static void bind_row(sqlite3 *db, sqlite3_stmt *stmt, int64_t id) {
@@ -205,9 +241,13 @@ static void run(sqlite3 *db, const char *work, const char *table, int64_t rows, 
   if (!strcmp(work, "insert_select") || !strcmp(work, "update")) {
     make_local(db, units);
   }
+  int join = !strncmp(work, "join.", 5);
+  if (join) make_keys(db, rows, units);
   bench_clock start = bench_now();
-  sqlite3_stmt *stmt = writes || planning ? NULL : prepare(db, sql, table);
-  if (planning) {
+  sqlite3_stmt *stmt = writes || planning || join ? NULL : prepare(db, sql, table);
+  if (join) {
+    run_join(db, work, table, &sums);
+  } else if (planning) {
     run_planning(db, units, &sums);
   } else if (!strcmp(work, "topn")) {
     run_topn(db, table, units, &sums);

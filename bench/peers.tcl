@@ -21,6 +21,7 @@ namespace eval peers {
     lookup {virtualpg 4 duckdb 400}
     topn {virtualpg 1 vtab-floor 1}
     minmax {virtualpg 2 vtab-floor 2}
+    join.lookup {virtualpg 1}
     insert_select {virtualpg 5000}
     insert_rows {virtualpg 5000}
   }
@@ -62,7 +63,7 @@ proc peers::edb {source work units} {
     set remote [dict get $source schema][dict get $source table]
   }
   set setup [list -load $so -setup "SELECT edb_server('bench', [quote $url])" \
-    -setup "CREATE VIRTUAL TABLE t USING edb(bench, [quote $remote])"]
+    -setup "CREATE VIRTUAL TABLE t USING edb(bench, [quote $remote][expr {[dict exists $source options] ? ", [dict get $source options]" : {}}])"]
   # Connecting is not what is timed.  (A view of a series is no place to look a row up.)
   if {[dict get $source indexed]} { lappend setup -setup {SELECT name FROM t WHERE id = 1} }
   if {$work eq "planning"} { lappend setup {*}[ten {CREATE VIRTUAL TABLE jN USING edb(bench, 'public.t')}] }
@@ -78,6 +79,13 @@ proc peers::ten {sql} {
 proc peers::local-tables {source work units} {
   host $source $work t $units {*}[ten {CREATE TABLE jN(id INTEGER PRIMARY KEY, name TEXT, score REAL)}]
 }
+
+# edb with each key looked up by itself, and edb as a way to copy the table first.
+proc peers::lookups {source work units} {
+  dict set source options join_memory=0
+  edb $source join.lookup $units
+}
+proc peers::local-copy {source work units} { edb $source join.copy $units }
 
 # edb without SQLite: the drivers' own calls.
 proc peers::contract {source work units} {

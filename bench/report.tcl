@@ -14,7 +14,7 @@ namespace eval report {
   }
   # The order of cases in files and on the page.
   variable width 26                   ;# of a case's name in the table
-  variable works {scan lookup count count.where filter topn minmax planning insert memory memory.table}
+  variable works {scan lookup count count.where filter topn minmax planning join.lookup join.hash join.in insert memory memory.table}
 }
 
 # JSON --------------------------------------------------------------------------------------------

@@ -53,6 +53,10 @@ proc rows::expected {work rows units} {
     topn { lmap sum [sums 1 10] { expr {$sum * $units} } }
     minmax { list $units [expr {$units / 2 * (1 + $rows)}] 0 0.0 }
     planning { list $units 0 0 0.0 }
+    join.lookup - join.hash - join.in {
+      lassign [expected lookup $rows $units] count ids - score
+      list $count $ids 0 $score
+    }
     lookup {
       set total {0 0 0 0.0}
       for {set n 0} {$n < $units} {incr n} {
