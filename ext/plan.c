@@ -334,6 +334,8 @@ static Plan *plan_shortcut(const Table *table, sqlite3_index_info *info, const P
   plan->rows = whole->rows;
   memcpy(plan->terms, whole->terms, sizeof(Term) * (size_t)whole->count);
   plan->shortcut = choose(table, info, whole, limit, plan);
+  if (plan->shortcut != SHORTCUT_DISTINCT)
+    plan->fetches = plan->orders = 0; /* as far as it was tried */
   if (plan->shortcut == SHORTCUT_FIRST) {
     plan->orders = whole->orders;
     memcpy(plan->order, whole->order, sizeof(Sorted) * (size_t)whole->orders);
