@@ -198,23 +198,18 @@ static KeyKind key_of_row(const Definition *d, const edb_type *type, const edb_v
   }
 }
 
-/* The key that a value of SQLite's is looked for by; KEY_LOOSE: any row may be equal. *copy: where the key's bytes are, to be
-** freed. */
+/* The key that a value of SQLite's is looked for by; KEY_LOOSE: any row may be equal. */
 static KeyKind key_of_value(const Definition *d, const edb_type *type, sqlite3_value *value,
-                            sqlite3_value **copy, edb_value *key) {
+                            edb_value *key) {
   int kind = sqlite3_value_type(value);
-  *copy = NULL;
   if (kind == SQLITE_NULL) return KEY_NONE;
   if (!has_numeric_affinity(d, type)) {
     *key = value_parameter(value);
     return kind == SQLITE_TEXT || kind == SQLITE_BLOB ? KEY_IS : KEY_LOOSE;
   }
-  if (kind == SQLITE_TEXT) { /* sqlite3_value_numeric_type changes the value, which is not ours */
-    *copy = sqlite3_value_dup(value);
-    if (*copy == NULL) return KEY_LOOSE;
-    sqlite3_value_numeric_type(*copy);
-    value = *copy;
-  }
+  /* This makes a number of the value itself, as ship_number.c does. A copy of it would belong to no statement, and SQLite
+  ** 3.53 crashes over the numeric type of such a one. */
+  sqlite3_value_numeric_type(value);
   *key = value_parameter(value);
   key_number(key);
   return KEY_IS;
@@ -302,15 +297,13 @@ int walk_begin(Walk *walk, Hash *hash, const Plan *plan, const unsigned char *is
   if (edb_row_reset(&walk->keys, (size_t)hash->key_count) != EDB_OK) return SQLITE_NOMEM;
   for (int i = 0, k = 0; i < plan->count; i++) {
     const Term *term = &plan->terms[i];
-    sqlite3_value *copy;
     edb_value key;
     if (!is_key[i]) continue;
     KeyKind kind = key_of_value(hash->definition, hash->definition->columns[term->column].type,
-                                values[term->argument], &copy, &key);
+                                values[term->argument], &key);
     int failed = kind == KEY_IS && edb_row_set(&walk->keys, (size_t)k++, &key) != EDB_OK;
     if (kind == KEY_IS) walk->code = key_hash(walk->code, &key);
     if (kind == KEY_LOOSE) walk->all = 1;
-    sqlite3_value_free(copy);
     if (failed) return SQLITE_NOMEM;
     if (kind == KEY_NONE) return SQLITE_OK; /* no row */
   }
