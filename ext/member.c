@@ -46,13 +46,21 @@ int transaction_rollback(sqlite3_vtab *vtab) {
   return SQLITE_OK;
 }
 
+/* SQLite reads no message of xSavepoint, xRelease and xRollbackTo: the log has it. */
+static int unheard(const Session *session, int rc, char *message) {
+  const Server *server = session_server(session);
+  if (message) edb_log(server->edb, server->name, message, strlen(message));
+  sqlite3_free(message);
+  return rc;
+}
+
 int transaction_savepoint(sqlite3_vtab *vtab, int number) {
   Table *table = (Table *)vtab;
   char *message = NULL;
   table->given = 0;
   if (table->session == NULL) return SQLITE_OK;
   int rc = session_savepoint(table->session, number, &message);
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
+  return unheard(table->session, rc, message);
 }
 
 int transaction_release(sqlite3_vtab *vtab, int number) {
@@ -60,7 +68,7 @@ int transaction_release(sqlite3_vtab *vtab, int number) {
   char *message = NULL;
   if (table->session == NULL) return SQLITE_OK;
   int rc = session_release(table->session, number, &message);
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
+  return unheard(table->session, rc, message);
 }
 
 int transaction_rollback_to(sqlite3_vtab *vtab, int number) {
@@ -68,7 +76,7 @@ int transaction_rollback_to(sqlite3_vtab *vtab, int number) {
   char *message = NULL;
   if (table->session == NULL) return SQLITE_OK;
   int rc = session_rollback_to(table->session, number, &message);
-  return rc == SQLITE_OK ? rc : vtab_fail(vtab, rc, message);
+  return unheard(table->session, rc, message);
 }
 
 /* ---- edb_transaction ------------------------------------------------------------------------------------- */
@@ -177,7 +185,7 @@ static int member_savepoint(sqlite3_vtab *vtab, int number) {
   for (int i = 0; i < member->count; i++) {
     char *message = NULL;
     int rc = session_savepoint(member->sessions[i], number, &message);
-    if (rc != SQLITE_OK) return vtab_fail(vtab, rc, message);
+    if (rc != SQLITE_OK) return unheard(member->sessions[i], rc, message);
   }
   return SQLITE_OK;
 }
@@ -188,7 +196,7 @@ static int member_release(sqlite3_vtab *vtab, int number) {
   for (int i = 0; i < member->count; i++) {
     char *message = NULL;
     int rc = session_release(member->sessions[i], number, &message);
-    if (rc != SQLITE_OK) return vtab_fail(vtab, rc, message);
+    if (rc != SQLITE_OK) return unheard(member->sessions[i], rc, message);
   }
   return SQLITE_OK;
 }
@@ -199,7 +207,7 @@ static int member_rollback_to(sqlite3_vtab *vtab, int number) {
   for (int i = 0; i < member->count; i++) {
     char *message = NULL;
     int rc = session_rollback_to(member->sessions[i], number, &message);
-    if (rc != SQLITE_OK) return vtab_fail(vtab, rc, message);
+    if (rc != SQLITE_OK) return unheard(member->sessions[i], rc, message);
   }
   return SQLITE_OK;
 }

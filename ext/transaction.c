@@ -434,17 +434,8 @@ void session_rollback(Session *session) {
   session_leave(session);
 }
 
-/* Where the statement that inserts ends, or another begins within it. SQLite drops the message of this error. */
-static int session_flush(Session *session, char **message) {
-  int rc = batch_end(session->server, message);
-  if (rc != SQLITE_OK && *message) {
-    edb_log(session->server->edb, session->server->name, *message, strlen(*message));
-  }
-  return rc;
-}
-
 int session_savepoint(Session *session, int number, char **message) {
-  int rc = session_flush(session, message);
+  int rc = batch_end(session->server, message);
   if (rc != SQLITE_OK) return rc;
   int next = session->count ? session->levels[session->count - 1].number + 1 : 0;
   if (next > number) return SQLITE_OK;
@@ -477,7 +468,7 @@ static int has_name(const Session *session, int name) {
 }
 
 int session_release(Session *session, int number, char **message) {
-  int rc = session_flush(session, message);
+  int rc = batch_end(session->server, message);
   if (rc != SQLITE_OK) return rc;
   int name = drop_levels(session, number);
   if (session->prepared_levels > session->count) session->prepared_levels = session->count;
