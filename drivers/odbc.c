@@ -78,7 +78,9 @@ static int run(od_statement *s, const edb_parameter *parameters, size_t n, int64
   SQLSMALLINT columns = 0;
   int rc = od_statement_run(s, parameters, n);
   if (rc != EDB_OK) return rc;
-  od.NumResultCols(s->stmt, &columns);
+  if (!s->empty) od.NumResultCols(s->stmt, &columns);
+  s->empty = s->plain && columns == 0;
+  if (columns > 0) s->plain = 0; /* there is something to close */
   if (columns == 0) od.RowCount(s->stmt, &count);
   *affected = columns > 0 ? 0 : count;
   return od_statement_finish(s, 0);

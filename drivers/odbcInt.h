@@ -251,6 +251,7 @@ typedef struct od_quirk {
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
   unsigned char bound_size; /* bytes are as long as they were when they were bound */
   unsigned char close_ends; /* closing ends what runs: not cancelled before, prepared anew after */
+  unsigned char short_ends; /* a block that is not full is the last one */
   const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
 
@@ -267,6 +268,7 @@ typedef struct od_flavour {
   /* SQL at the beginning of a transaction; NULL: it cannot be had. */
   const char *snapshot, *readonly;
   int insert_rows;              /* of a load, in one INSERT */
+  unsigned char quiet_triggers; /* a statement that writes has one result, whatever it sets off */
   unsigned char dooms;          /* a statement that fails dooms its transaction */
   const char *only_schema;      /* of a driver that tells none; NULL */
   const edb_driver *catalog_of; /* whose SQL says more than ODBC's calls; NULL: those */
@@ -347,9 +349,10 @@ typedef struct od_sockets {
 void od_sockets_note(od_sockets *sockets);
 void od_socket_find(const od_sockets *before, od_socket *socket);
 
-/* Whether it still is the connection's, and whether its other side has ended. */
+/* Whether its other side has ended; and whether it still is the connection's, should it say so. */
 int od_socket_is_known(const od_socket *socket);
 int od_socket_is_closed(const od_socket *socket);
+int od_socket_is_same(const od_socket *socket);
 
 /* ---- Connections (odbc_connect.c) --------------------------------------------------------------- */
 
@@ -377,6 +380,7 @@ typedef struct od_rows {
   od_statement *statement;
   size_t at, have; /* rows of the block: lent, fetched */
   unsigned char open, done;
+  unsigned char last; /* no block follows */
   unsigned char owns; /* the statement ends with the reader */
   edb_error trouble;  /* of a row of the block that is yet to be lent */
   size_t trouble_at;  /* that row; SIZE_MAX: none */
@@ -490,6 +494,8 @@ struct od_statement {
   char *sql;
   unsigned char prepared, cursor; /* a cursor is open */
   unsigned char streams;          /* many rows are expected */
+  unsigned char plain;            /* one result, whose columns stay */
+  unsigned char empty;            /* which are none, as is known */
   size_t likely;                  /* rows, as is expected; 0: any number */
   SQLSMALLINT n_parameters;
   od_place *places;

@@ -237,5 +237,6 @@ int od_block_fetch(od_statement *s) {
     return edb_fail(&c->error, EDB_FAILED, "the driver does not say how many rows it read");
   }
   if (got == SQL_SUCCESS_WITH_INFO) find_trouble(s);
+  r->last = c->quirk->short_ends && s->fetched < s->capacity && got == SQL_SUCCESS;
   return EDB_ROW;
 }

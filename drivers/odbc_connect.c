@@ -381,7 +381,10 @@ int od_alive(void *connection) {
   od_connection *c = connection;
   uint32_t dead = 0;
   if (c->dead) return 0;
-  if (od_socket_is_known(&c->socket)) return !od_socket_is_closed(&c->socket);
+  if (od_socket_is_known(&c->socket)) {
+    if (!od_socket_is_closed(&c->socket)) return 1;
+    if (od_socket_is_same(&c->socket)) return 0;
+  }
   if (!od_ok(od.GetConnectAttr(c->dbc, SQL_ATTR_CONNECTION_DEAD, &dead, sizeof dead, NULL)))
     return 1;
   return dead == 0;

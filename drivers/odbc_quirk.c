@@ -12,7 +12,11 @@
 static const od_quirk quirks[] = {
     /* The whole result is held by libpq unless it comes by a cursor, which costs round trips: so it is decided for
     ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. */
-    {.driver = "psqlodbc", .words = "Fetch=1000;", .stream_attribute = 65539, .moments = 1},
+    {.driver = "psqlodbc",
+     .words = "Fetch=1000;",
+     .stream_attribute = 65539,
+     .moments = 1,
+     .short_ends = 1},
     /* The whole result is held unless it is said that it is read but once; then SQLGetData reads of the last row of a
     ** block, whatever SQLSetPos has said. A DATE that the calendar does not have is NULL in a structure. Wide text takes
     ** three times as long, and in parts it is an error. */
@@ -22,6 +26,7 @@ static const od_quirk quirks[] = {
      .moments = 1,
      .utf8 = 1,
      .trusted = 1,
+     .short_ends = 1,
      .one_reread = 1},
     /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted; one
     ** that was closed before its end goes on where it was, unless it is prepared again. */
@@ -52,6 +57,7 @@ const od_quirk *od_quirk_of(const char *driver) {
 static const od_flavour flavours[] = {
     {.dbms = "PostgreSQL",
      .dialect = &od_postgresql,
+     .quiet_triggers = 1,
      .by_name = 1,
      .current_schema = "SELECT current_schema()",
      .snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
@@ -61,6 +67,7 @@ static const od_flavour flavours[] = {
      .hello = "SET TIME ZONE 'UTC'"},
     {.dbms = "MySQL",
      .dialect = &od_mysql,
+     .quiet_triggers = 1,
      .by_name = 1,
      .catalog_schemas = 1,
      .current_schema = "SELECT DATABASE()",
@@ -70,6 +77,7 @@ static const od_flavour flavours[] = {
      .hello = "SET time_zone = '+00:00'"},
     {.dbms = "MariaDB",
      .dialect = &od_mysql,
+     .quiet_triggers = 1,
      .by_name = 1,
      .catalog_schemas = 1,
      .current_schema = "SELECT DATABASE()",
@@ -91,6 +99,7 @@ static const od_flavour flavours[] = {
      .catalog_of = &edb_sqlserver_driver},
     {.dbms = "SQLite",
      .dialect = &od_sqlite,
+     .quiet_triggers = 1,
      .by_name = 1,
      .insert_rows = 100,
      .snapshot = "",

@@ -176,6 +176,7 @@ int od_next(od_statement *s) {
     if (s->capacity == 0 && (rc = od_block_start(s)) != EDB_OK) return rc;
     if (r->at >= r->have) {
       if (r->have > 0 && r->trouble_at == r->have) break;
+      if (r->last) return EDB_DONE;
       rc = od_block_fetch(s);
       if (rc != EDB_ROW) return rc;
     }

@@ -21,6 +21,10 @@ int od_socket_is_known(const od_socket *socket) {
   (void)socket;
   return 0;
 }
+int od_socket_is_same(const od_socket *socket) {
+  (void)socket;
+  return 0;
+}
 int od_socket_is_closed(const od_socket *socket) {
   (void)socket;
   return 0;
@@ -68,8 +72,10 @@ void od_socket_find(const od_sockets *before, od_socket *socket) {
   }
 }
 
-int od_socket_is_known(const od_socket *socket) {
-  return socket->file >= 0 && identity(socket->file) == socket->identity;
+int od_socket_is_known(const od_socket *socket) { return socket->file >= 0; }
+
+int od_socket_is_same(const od_socket *socket) {
+  return identity(socket->file) == socket->identity;
 }
 
 int od_socket_is_closed(const od_socket *socket) {

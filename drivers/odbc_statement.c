@@ -45,12 +45,14 @@ static int is_unsigned(od_statement *s, SQLUSMALLINT i, int sql_type) {
   return od_ok(od.ColAttribute(s->stmt, i, SQL_DESC_UNSIGNED, NULL, 0, NULL, &yes)) && yes != 0;
 }
 
-/* Numbers that tell whether a column is another one than before. Unlike SQLDescribeCol, which has a name to convert,
-** they are cheap. */
+/* Numbers that tell whether a column is another one than before: its type, and its size where that is relied on. Unlike
+** SQLDescribeCol, which has a name to convert, they are cheap. */
 static void sign_column(od_statement *s, size_t i, SQLLEN signs[2]) {
   static const SQLUSMALLINT fields[2] = {SQL_DESC_CONCISE_TYPE, SQL_DESC_OCTET_LENGTH};
+  const int sized = s->connection->quirk->trusted && od_fixed_size(s->cells[i].codec) == 0;
   for (int k = 0; k < 2; k++) {
     signs[k] = 0;
+    if (k == 1 && !sized) continue;
     od.ColAttribute(s->stmt, (SQLUSMALLINT)(i + 1), fields[k], NULL, 0, NULL, &signs[k]);
   }
 }
@@ -83,8 +85,8 @@ static int describe_column(od_statement *s, size_t i) {
   if (as) cell->codec = strcmp(as, "quoted") == 0 ? OD_QUOTED : OD_MOMENT;
   if (cell->codec == OD_TEXT && c->quirk->utf8) cell->codec = OD_NARROW;
   edb_buffer_add(&s->names, type, strlen(type) + 1); /* moves what `as` points to */
-  cell->zoned = what->compare == EDB_COMPARE_INSTANT;
   sign_column(s, i, cell->signs);
+  cell->zoned = what->compare == EDB_COMPARE_INSTANT;
   cell->declared = size > INT32_MAX ? 0 : size;
   cell->text.host = c->host;
   s->columns[i].type = what;
@@ -143,6 +145,19 @@ int od_describe(od_statement *s) {
   return EDB_OK;
 }
 
+/* Whether the text is one statement that has one result, whose columns are always the same ones or none: what follows
+** it needs not be asked for each time it runs. */
+static int is_plain(const od_flavour *flavour, const char *sql) {
+  static const char *const words[] = {"SELECT ", "INSERT ", "UPDATE ", "DELETE "};
+  /* Triggers there may have results of their own. */
+  const size_t n = flavour && flavour->quiet_triggers ? sizeof words / sizeof words[0] : 1;
+  if (strchr(sql, ';')) return 0;
+  for (size_t i = 0; i < n; i++) {
+    if (strncasecmp(sql, words[i], strlen(words[i])) == 0) return 1;
+  }
+  return 0;
+}
+
 /* ---- Making and freeing ----------------------------------------------------------------------------- */
 
 int od_statement_bare(od_connection *c, od_statement **statement) {
@@ -175,6 +190,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   s->catalog = (int)catalog;
   s->streams = expected == 0 || expected > 2000;
   s->likely = expected < 1 ? 0 : expected < 1000 ? (size_t)expected : 1000;
+  s->plain = (unsigned char)is_plain(c->flavour, sql);
   s->sql = edb_alloc(c->host, n);
   if (!s->sql) {
     od_statement_free(s);
@@ -305,13 +321,13 @@ int od_statement_finish(od_statement *s, int stop) {
   if (stop) {
     if (!c->quirk->close_ends) od.Cancel(s->stmt);
     if (c->quirk->close_ends) s->prepared = 0;
-  } else {
+  } else if (!s->plain) {
     /* What a later statement of several did is known when its result is reached. */
     SQLRETURN more = SQL_SUCCESS;
     for (int i = 0; od_ok(more) && i <= OD_MOST_RESULTS; i++) more = od.MoreResults(s->stmt);
     if (more == SQL_ERROR) rc = od_statement_error(s);
     if (od_ok(more)) rc = od_endless(s);
   }
-  od.FreeStmt(s->stmt, SQL_CLOSE);
+  if (!s->plain || s->n_columns > 0 || stop) od.FreeStmt(s->stmt, SQL_CLOSE);
   return rc;
 }
