@@ -76,6 +76,11 @@ typedef struct edb_inserts_spec {
   edb_error *error; /* where the connection's detail is */
   int rows;         /* in one statement at most: what is fastest; 1 for who has no round trips */
   int savepoint;    /* 1: in a transaction that a failed statement would doom */
+  /* Another way to send many rows, tried first: one run of the prepared INSERT of one row for all of them. NULL: there is
+  ** none. EDB_UNSUPPORTED: not with these rows; some may have been sent all the same. */
+  int (*run_many)(void *statement, const edb_parameter *values, size_t rows);
+  int many; /* rows that it gets at most */
+  int undo_many; /* 1: in a transaction, and the dialect has savepoints: what it has sent can be taken back */
 } edb_inserts_spec;
 
 /* The spec is copied; load, as in driver.h, lives on. */

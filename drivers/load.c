@@ -104,9 +104,9 @@ static int execute(inserts *l, int level, const edb_parameter *values, int64_t *
 }
 
 /* A statement on the savepoint, where the server does not undo what failed. */
-static int savepoint(inserts *l, const char *form) {
+static int savepoint(inserts *l, int wanted, const char *form) {
   int64_t affected;
-  if (!l->spec.savepoint) return EDB_OK;
+  if (!wanted || !form) return EDB_OK;
   edb_buffer sql = {l->spec.host, NULL, 0, 0, 0};
   const char *at = strstr(form, "%s");
   edb_buffer_add(&sql, form, (size_t)(at - form));
@@ -149,22 +149,55 @@ static int send_together(inserts *l, int level, const edb_parameter *values) {
   size_t rows = l->sizes[level];
   if (rows == 1) return send_singly(l, values, 1);
   int64_t counted;
-  int rc = savepoint(l, dialect->savepoint);
+  int rc = savepoint(l, l->spec.savepoint, dialect->savepoint);
   if (rc == EDB_OK) rc = execute(l, level, values, &counted);
   if (rc == EDB_OK) {
     rc = edb_load_counted(l->spec.error, (int64_t)rows, counted);
     if (rc != EDB_OK) return fail(l, rc, 0); /* some are in: they are not sent again */
     l->sent += (int64_t)rows;
-    rc = savepoint(l, dialect->release);
+    rc = savepoint(l, l->spec.savepoint, dialect->release);
     return rc == EDB_OK ? EDB_OK : fail(l, rc, 0);
   }
-  if (!is_of_rows(rc) || savepoint(l, dialect->rollback_to) != EDB_OK) return fail(l, rc, 0);
+  if (!is_of_rows(rc) || savepoint(l, l->spec.savepoint, dialect->rollback_to) != EDB_OK)
+    return fail(l, rc, 0);
   return send_singly(l, values, rows);
+}
+
+/* All that wait by one run of the INSERT of one row. EDB_UNSUPPORTED: they are still to be sent. */
+static int send_many(inserts *l) {
+  const edb_dialect *dialect = l->spec.dialect;
+  const int undo = l->spec.undo_many;
+  const edb_error before = *l->spec.error;
+  int rc = prepare(l, l->single);
+  if (rc == EDB_OK) rc = savepoint(l, undo, dialect->savepoint);
+  if (rc != EDB_OK) return fail(l, rc, 0);
+  rc = l->spec.run_many(l->levels[l->single], l->values, l->waiting);
+  if (rc == EDB_OK) {
+    l->sent += (int64_t)l->waiting;
+    rc = savepoint(l, undo, dialect->release);
+    return rc == EDB_OK ? EDB_OK : fail(l, rc, 0);
+  }
+  const edb_error why = *l->spec.error;
+  const int64_t row = why.row > 0 ? l->sent + why.row : 0;
+  if (rc != EDB_UNSUPPORTED && !is_of_rows(rc)) return fail(l, rc, 0);
+  if (!undo) return rc == EDB_UNSUPPORTED && !why.message[0] ? rc : fail(l, rc, row);
+  if (savepoint(l, undo, dialect->rollback_to) != EDB_OK ||
+      savepoint(l, undo, dialect->release) != EDB_OK) {
+    *l->spec.error = why;
+    return fail(l, rc, row);
+  }
+  *l->spec.error = before;
+  return EDB_UNSUPPORTED;
 }
 
 static int flush(inserts *l) {
   const edb_parameter *values = l->values;
   int rc = EDB_OK, level = 0;
+  if (l->spec.run_many && l->waiting > 1) {
+    rc = send_many(l);
+    if (rc == EDB_OK) l->waiting = 0;
+    if (rc == EDB_UNSUPPORTED && !l->failed) rc = EDB_OK;
+  }
   while (rc == EDB_OK && l->waiting > 0) {
     while (l->sizes[level] > l->waiting) level++;
     rc = send_together(l, level, values);
@@ -248,6 +281,7 @@ int edb_inserts_begin(const edb_inserts_spec *spec, const edb_load_spec *load, v
   l->most = (size_t)dialect->max_parameters / load->n;
   if (l->most > (size_t)spec->rows) l->most = (size_t)spec->rows;
   size_t size = l->most;
+  if (spec->run_many && (size_t)spec->many > l->most) l->most = (size_t)spec->many;
   for (int i = 0; i < LEVELS; i++, size /= 4) l->sizes[i] = size > 0 ? size : 1;
   while (l->sizes[l->single] != 1) l->single++;
   l->head.host = spec->host;

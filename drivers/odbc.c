@@ -80,7 +80,6 @@ static int run(od_statement *s, const edb_parameter *parameters, size_t n, int64
   if (rc != EDB_OK) return rc;
   if (!s->empty) od.NumResultCols(s->stmt, &columns);
   s->empty = s->plain && columns == 0;
-  if (columns > 0) s->plain = 0; /* there is something to close */
   if (columns == 0) od.RowCount(s->stmt, &count);
   *affected = columns > 0 ? 0 : count;
   return od_statement_finish(s, 0);
@@ -221,6 +220,16 @@ static int transaction_rollback(void *transaction) { return end(transaction, 0);
 
 /* ---- Loads ------------------------------------------------------------------------------------------ */
 
+#define ARRAY_ROWS 1000
+
+/* Whether rows go by arrays of parameters: where they can be taken back, and it is known to be faster, or there is no
+** INSERT of many rows. */
+static int takes_arrays(const od_connection *c) {
+  if (!c->transaction || c->no_arrays || c->arrays == 0) return 0;
+  if (c->arrays == 1) return 1;
+  return c->quirk->arrays > 0 || (c->quirk->arrays == 0 && c->flavour->insert_rows <= 1);
+}
+
 static int load(void *connection, const edb_load_spec *spec, void **out) {
   od_connection *c = connection;
   const edb_inserts_spec inserts = {.methods = edb_odbc_driver.methods,
@@ -230,7 +239,10 @@ static int load(void *connection, const edb_load_spec *spec, void **out) {
                                     .error = &c->error,
                                     .rows =
                                         c->flavour->insert_rows > 0 ? c->flavour->insert_rows : 1,
-                                    .savepoint = c->transaction && c->flavour->dooms};
+                                    .savepoint = c->transaction && c->flavour->dooms,
+                                    .run_many = takes_arrays(c) ? od_run_arrays : NULL,
+                                    .many = ARRAY_ROWS,
+                                    .undo_many = c->flavour->dialect->savepoint != NULL};
   const int rc = ready(c);
   return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
 }

@@ -251,6 +251,9 @@ typedef struct od_quirk {
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
   unsigned char bound_size; /* bytes are as long as they were when they were bound */
   unsigned char close_ends; /* closing ends what runs: not cancelled before, prepared anew after */
+  signed char arrays; /* of parameters: 1: the fastest way to load, -1: the slowest; 0: not known */
+  unsigned char
+      lean; /* a statement of one result is not asked for more, nor closed if that has no rows */
   unsigned char short_ends; /* a block that is not full is the last one */
   const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
@@ -406,6 +409,8 @@ struct od_connection {
   unsigned char transaction; /* a handle of one is open */
   unsigned char doomed;      /* nothing but a rollback is taken */
   unsigned char streaming;   /* option stream */
+  unsigned char arrays;      /* parameters are bound as arrays where many rows go into a table */
+  unsigned char no_arrays;   /* the driver was found not to have them */
   unsigned char streams;     /* the stream attribute is set */
   int statements;            /* open */
   int block_rows;            /* option block: rows at a time; -1: by the columns */
@@ -531,6 +536,15 @@ int od_statement_finish(od_statement *s, int stop);
 void od_forget_columns(od_statement *s);
 
 int od_bind(od_statement *s, const edb_parameter *parameters, size_t n);
+/* The type that the driver says of a parameter, or SQL_VARCHAR. */
+short od_described(od_statement *s, size_t i);
+/* Dates and times go as text, which every server reads, with what it has of fractions. Answers the length. */
+size_t od_time_text(const edb_time *time, char out[OD_MOMENT_TEXT]);
+#define OD_LONG_UNITS 4000 /* longer text is a LONG type to many servers */
+
+/* Runs a prepared INSERT once for each row, all at once (odbc_arrays.c). EDB_UNSUPPORTED: it cannot be done with these
+** rows or this driver, which has done none of them or some. An error has the row to blame, from 1, where that is known. */
+int od_run_arrays(void *statement, const edb_parameter *values, size_t rows);
 
 /* Makes the places of a block and tells the driver of them. */
 int od_block_start(od_statement *s);

@@ -9,8 +9,6 @@
 
 #include "odbcInt.h"
 
-#define LONG_UNITS 4000 /* longer text is a LONG type to many servers */
-
 /* What a value is bound as. */
 typedef struct od_bound {
   short c_type, sql_type;
@@ -24,7 +22,7 @@ static int bind_narrow(od_statement *s, od_place *place, const edb_value *v, od_
   edb_buffer_add(&place->bytes, v->as.text.p, v->as.text.n);
   if (place->bytes.nomem) return od_nomem(s->connection);
   bound->c_type = SQL_C_CHAR;
-  bound->sql_type = v->as.text.n > LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
+  bound->sql_type = v->as.text.n > OD_LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
   bound->size = v->as.text.n > 0 ? v->as.text.n : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)v->as.text.n;
@@ -40,7 +38,7 @@ static int bind_text(od_statement *s, od_place *place, const edb_value *v, od_bo
                                          "a parameter of %zu bytes is too long", v->as.text.n);
   }
   bound->c_type = SQL_C_WCHAR;
-  bound->sql_type = units > LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
+  bound->sql_type = units > OD_LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
   bound->size = units > 0 ? (size_t)units : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)units * od_wide;
@@ -52,18 +50,22 @@ static int bind_bytes(od_statement *s, od_place *place, const edb_value *v, od_b
   edb_buffer_add(&place->bytes, v->as.bytes.p, v->as.bytes.n);
   if (place->bytes.nomem) return od_nomem(s->connection);
   bound->c_type = SQL_C_BINARY;
-  bound->sql_type = v->as.bytes.n > 2 * LONG_UNITS ? SQL_LONGVARBINARY : SQL_VARBINARY;
+  bound->sql_type = v->as.bytes.n > 2 * OD_LONG_UNITS ? SQL_LONGVARBINARY : SQL_VARBINARY;
   bound->size = v->as.bytes.n > 0 || s->connection->quirk->bound_size ? v->as.bytes.n : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)v->as.bytes.n;
   return EDB_OK;
 }
 
-/* Dates and times go as text, which every server reads, with what it has of fractions. */
-static void bind_time(od_place *place, const edb_time *time, od_bound *bound) {
-  size_t n = edb_time_text(time, place->fixed.text);
+size_t od_time_text(const edb_time *time, char out[OD_MOMENT_TEXT]) {
+  size_t n = edb_time_text(time, out);
   if (time->zoned && n > 0) n--; /* the session is in UTC */
-  place->fixed.text[n] = 0;
+  out[n] = 0;
+  return n;
+}
+
+static void bind_time(od_place *place, const edb_time *time, od_bound *bound) {
+  const size_t n = od_time_text(time, place->fixed.text);
   bound->c_type = SQL_C_CHAR;
   bound->sql_type = SQL_VARCHAR;
   bound->size = n;
@@ -71,25 +73,37 @@ static void bind_time(od_place *place, const edb_time *time, od_bound *bound) {
   place->length = (SQLLEN)n;
 }
 
-/* A NULL: as the driver says, else as what stood there before. */
-static void bind_null(od_statement *s, od_place *place, size_t i, od_bound *bound) {
-  SQLULEN size = 0;
+/* What the driver says that the parameter is. */
+static short describe(od_statement *s, size_t i, SQLULEN *size) {
+  od_place *place = &s->places[i];
   SQLSMALLINT digits, nullable;
-  place->length = SQL_NULL_DATA;
-  if (place->c_type) {
-    *bound = (od_bound){place->c_type, place->sql_type, place->column_size, place->at};
-    return;
-  }
   if (place->described == 0) {
     place->described = SQL_VARCHAR;
     if (s->connection->describes &&
-        !od_ok(od.DescribeParam(s->stmt, (SQLUSMALLINT)(i + 1), &place->described, &size, &digits,
+        !od_ok(od.DescribeParam(s->stmt, (SQLUSMALLINT)(i + 1), &place->described, size, &digits,
                                 &nullable))) {
       place->described = SQL_VARCHAR;
     }
     if (place->described == SQL_UNKNOWN_TYPE) place->described = SQL_VARCHAR;
   }
-  *bound = (od_bound){SQL_C_CHAR, place->described, size > 0 && size < LONG_UNITS ? size : 1,
+  return place->described;
+}
+
+short od_described(od_statement *s, size_t i) {
+  SQLULEN size = 0;
+  return describe(s, i, &size);
+}
+
+/* A NULL: as the driver says, else as what stood there before. */
+static void bind_null(od_statement *s, od_place *place, size_t i, od_bound *bound) {
+  SQLULEN size = 0;
+  place->length = SQL_NULL_DATA;
+  if (place->c_type) {
+    *bound = (od_bound){place->c_type, place->sql_type, place->column_size, place->at};
+    return;
+  }
+  const short sql_type = describe(s, i, &size);
+  *bound = (od_bound){SQL_C_CHAR, sql_type, size > 0 && size < OD_LONG_UNITS ? size : 1,
                       place->fixed.text};
 }
 

@@ -17,6 +17,8 @@ const edb_option_spec od_options[] = {
     {"block", 0, "rows fetched at once (as many as fit 256 KB); 1: one by one"},
     {"stream", 0,
      "1: the driver's own options for results of any size (default); 0: as the string says"},
+    {"arrays", 0,
+     "1: many rows go by arrays of parameters; 0: never so; default: where it is the fastest way"},
     {"dbms", 0, "the server's product, where the driver does not tell it: generic, postgresql, …"},
     {"connect_timeout", 0, "seconds to wait for the connection"},
     {NULL, 0, NULL}};
@@ -323,6 +325,10 @@ static int check_options(od_connection *c, const edb_option *options, size_t n) 
   }
   if (option_number(options, n, "connect_timeout", 0) < 0) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "option connect_timeout: it is a number");
+  }
+  c->arrays = (unsigned char)option_number(options, n, "arrays", 2);
+  if (c->arrays > 1 && edb_option_get(options, n, "arrays")) {
+    return edb_fail(&c->error, EDB_INVALID_QUERY, "option arrays: it is 0 or 1");
   }
   if (stream && strcmp(stream, "0") != 0 && strcmp(stream, "1") != 0) {
     return edb_fail(&c->error, EDB_INVALID_QUERY, "option stream: it is 0 or 1");

@@ -11,12 +11,14 @@
 
 static const od_quirk quirks[] = {
     /* The whole result is held by libpq unless it comes by a cursor, which costs round trips: so it is decided for
-    ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. */
+    ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. Each row of an array of parameters is a round trip. */
     {.driver = "psqlodbc",
      .words = "Fetch=1000;",
      .stream_attribute = 65539,
      .moments = 1,
-     .short_ends = 1},
+     .lean = 1,
+     .short_ends = 1,
+     .arrays = -1},
     /* The whole result is held unless it is said that it is read but once; then SQLGetData reads of the last row of a
     ** block, whatever SQLSetPos has said. A DATE that the calendar does not have is NULL in a structure. Wide text takes
     ** three times as long, and in parts it is an error. */
@@ -26,10 +28,13 @@ static const od_quirk quirks[] = {
      .moments = 1,
      .utf8 = 1,
      .trusted = 1,
+     .lean = 1,
      .short_ends = 1,
+     .arrays = 1,
      .one_reread = 1},
     /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted; one
-    ** that was closed before its end goes on where it was, unless it is prepared again. */
+    ** that was closed before its end goes on where it was, unless it is prepared again. A lock is kept until the statement
+    ** is asked for more results. */
     {.driver = "sqlite3odbc",
      .words = "StepAPI=1;",
      .moments = 1,

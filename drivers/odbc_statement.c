@@ -190,7 +190,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   s->catalog = (int)catalog;
   s->streams = expected == 0 || expected > 2000;
   s->likely = expected < 1 ? 0 : expected < 1000 ? (size_t)expected : 1000;
-  s->plain = (unsigned char)is_plain(c->flavour, sql);
+  s->plain = c->quirk && c->quirk->lean && is_plain(c->flavour, sql);
   s->sql = edb_alloc(c->host, n);
   if (!s->sql) {
     od_statement_free(s);
@@ -328,6 +328,6 @@ int od_statement_finish(od_statement *s, int stop) {
     if (more == SQL_ERROR) rc = od_statement_error(s);
     if (od_ok(more)) rc = od_endless(s);
   }
-  if (!s->plain || s->n_columns > 0 || stop) od.FreeStmt(s->stmt, SQL_CLOSE);
+  if (!s->empty) od.FreeStmt(s->stmt, SQL_CLOSE);
   return rc;
 }

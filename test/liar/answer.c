@@ -345,11 +345,12 @@ SQLRETURN answer_sql(Statement *s) {
     c->dead = 1;
     return fail(s, c, "08S01", "communication link failure");
   }
-  if (!strncasecmp(p, "CHANGE", word) || !strncasecmp(p, "INSERT", word)) {
-    s->answer.rows =
-        word == 6 && isdigit((unsigned char)*rest) ? strtol(rest, NULL, 10) : (long)s->paramset;
+  if (!strncasecmp(p, "INSERT", word)) return take_sets(s);
+  if (!strncasecmp(p, "CHANGE", word)) {
+    s->answer.rows = isdigit((unsigned char)*rest) ? strtol(rest, NULL, 10) : 1;
     return SQL_SUCCESS;
   }
+  if (answer_count(s, p)) return SQL_SUCCESS;
   /* What servers are told of a session. */
   if (!strncasecmp(p, "SET", word)) return SQL_SUCCESS;
   if (!strncasecmp(p, "VALUES", word)) return answer_typed(s, "1 char(4)");

@@ -202,6 +202,10 @@ static const char *const lie_names[LIES] = {
     [LIE_NEGATIVE_COLUMNS] = "negative-columns",
     [LIE_REFUSES] = "refuses",
     [LIE_ODD_LENGTH] = "odd-length",
+    [LIE_ARRAYS] = "arrays",
+    [LIE_ARRAYS_FIRST] = "arrays-first",
+    [LIE_ARRAYS_SILENT] = "arrays-silent",
+    [LIE_BAD_SET] = "bad-set",
 };
 
 /* The value of a keyword, from malloc, braces taken off; NULL where it is not there. */

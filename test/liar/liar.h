@@ -89,6 +89,10 @@ typedef enum Lie {
   LIE_NEGATIVE_COLUMNS, /* SQLNumResultCols: -3 */
   LIE_REFUSES,          /* no attribute of a statement can be set */
   LIE_ODD_LENGTH,       /* an odd number of bytes of UTF-16 */
+  LIE_ARRAYS,           /* the truth: arrays of parameters work */
+  LIE_ARRAYS_FIRST,     /* of arrays the first set is taken, and all are said to have been */
+  LIE_ARRAYS_SILENT,    /* nothing is said of what was taken */
+  LIE_BAD_SET,          /* an INSERT whose first parameter is N fails, in an array it alone */
   LIES
 } Lie;
 
@@ -116,6 +120,7 @@ typedef struct Connection {
   char *string; /* the connection string */
   char *dbms;   /* what SQL_DBMS_NAME says */
   SQLULEN autocommit;
+  long taken, saved, runs; /* rows of INSERTs; at the last SAVEPOINT; how many times one ran */
   int dead;
 } Connection;
 
@@ -166,7 +171,7 @@ typedef struct Statement {
   int parameter_count;
   SQLULEN array, row_bind, paramset;
   SQLULEN *fetched, *processed;
-  SQLUSMALLINT *status;
+  SQLUSMALLINT *status, *set_status;
   SQLULEN *offset_by;
   volatile int cancelled;
 } Statement;
@@ -196,6 +201,13 @@ void answer_cells(Answer *a, const char *const *names, int count, const char *co
 enum { TABLE_COLUMNS = 5, TABLE_ROWS = 10 };
 extern const char *const table_columns[TABLE_COLUMNS]; /* of the table `t` */
 extern const char *const table_types[TABLE_COLUMNS];   /* as ANSWER has them */
+
+/* ---- Rows of INSERTs, which are counted and not kept (arrays.c) -------------------------------- */
+
+SQLRETURN take_sets(Statement *s);
+/* SAVEPOINT and ROLLBACK TO SAVEPOINT edb_load, the count's; the statement TAKEN, which answers both counts. 0: another
+** statement. */
+int answer_count(Statement *s, const char *sql);
 
 /* ---- Values into buffers (fetch.c) ---------------------------------------------------------- */
 

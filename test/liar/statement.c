@@ -74,7 +74,9 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLSetStmtAttr)(SQLHSTMT hstmt, SQLINTEGER attrib
     s->array = number;
     break;
   case SQL_ATTR_PARAMSET_SIZE:
-    if (number > 1) return fail(s, s->connection, "HYC00", "no arrays of parameters");
+    if (number > 1 && !lies(s->connection, LIE_ARRAYS) && !lies(s->connection, LIE_ARRAYS_FIRST) &&
+        !lies(s->connection, LIE_ARRAYS_SILENT))
+      return fail(s, s->connection, "HYC00", "no arrays of parameters");
     s->paramset = number;
     break;
   case SQL_ATTR_ROW_BIND_TYPE:
@@ -91,6 +93,9 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLSetStmtAttr)(SQLHSTMT hstmt, SQLINTEGER attrib
     break;
   case SQL_ATTR_PARAMS_PROCESSED_PTR:
     s->processed = value;
+    break;
+  case SQL_ATTR_PARAM_STATUS_PTR:
+    s->set_status = value;
     break;
   case SQL_ATTR_ASYNC_ENABLE:
     if (number) return fail(s, s->connection, "HYC00", "nothing is asynchronous");
@@ -117,6 +122,9 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLGetStmtAttr)(SQLHSTMT hstmt, SQLINTEGER attrib
     break;
   case SQL_ATTR_ROW_ARRAY_SIZE:
     *(SQLULEN *)value = s->array;
+    break;
+  case SQL_ATTR_PARAMSET_SIZE:
+    *(SQLULEN *)value = s->paramset;
     break;
   default:
     *(SQLULEN *)value = 0;
@@ -180,7 +188,7 @@ static SQLRETURN run(Statement *s) {
   SQLRETURN rc = answer_sql(s);
   if (rc == SQL_ERROR) return rc;
   s->executed = 1;
-  if (s->processed) *s->processed = s->paramset;
+  if (rc == SQL_SUCCESS_WITH_INFO) return rc;
   return succeed(s, s->connection);
 }
 
