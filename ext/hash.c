@@ -198,19 +198,47 @@ static KeyKind key_of_row(const Definition *d, const edb_type *type, const edb_v
   }
 }
 
+/* Text in the form of a number as the number that SQLite makes of it. sqlite3_value_numeric_type would change the value, which is
+** not ours, and crashes over a copy of it (SQLite 3.53). */
+static KeyKind key_of_numeric_text(sqlite3_value *value, edb_value *key) {
+  const char *p = key->as.text.p;
+  size_t n = key->as.text.n;
+  size_t whole = 0;
+  size_t digits = 0;
+  size_t points = 0;
+  for (size_t i = 0; i < n && p[i] != 'e' && p[i] != 'E'; i++) {
+    digits += p[i] >= '0' && p[i] <= '9';
+    points += p[i] == '.';
+    whole = i + 1;
+  }
+  /* looks_numeric() is generous. */
+  if (digits == 0 || points > 1 || (whole < n && (p[n - 1] < '0' || p[n - 1] > '9')))
+    return KEY_LOOSE;
+  double f = sqlite3_value_double(value);
+  if (points == 0 && whole == n && digits > 18 && !(f > -9.2e18 && f < 9.2e18)) return KEY_LOOSE;
+  if (points == 0 && whole == n) {
+    key->kind = EDB_I64;
+    key->as.i64 = sqlite3_value_int64(value);
+  } else {
+    key->kind = EDB_F64;
+    key->as.f64 = f;
+  }
+  key_number(key);
+  return KEY_IS;
+}
+
 /* The key that a value of SQLite's is looked for by; KEY_LOOSE: any row may be equal. */
 static KeyKind key_of_value(const Definition *d, const edb_type *type, sqlite3_value *value,
                             edb_value *key) {
   int kind = sqlite3_value_type(value);
   if (kind == SQLITE_NULL) return KEY_NONE;
+  *key = value_parameter(value);
   if (!has_numeric_affinity(d, type)) {
-    *key = value_parameter(value);
     return kind == SQLITE_TEXT || kind == SQLITE_BLOB ? KEY_IS : KEY_LOOSE;
   }
-  /* This makes a number of the value itself, as ship_number.c does. A copy of it would belong to no statement, and SQLite
-  ** 3.53 crashes over the numeric type of such a one. */
-  sqlite3_value_numeric_type(value);
-  *key = value_parameter(value);
+  if (kind == SQLITE_TEXT && looks_numeric(key->as.text.p, key->as.text.n)) {
+    return key_of_numeric_text(value, key);
+  }
   key_number(key);
   return KEY_IS;
 }

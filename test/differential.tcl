@@ -191,7 +191,7 @@ proc differential::make_table {driver spec} {
   set i [dict get $spec index]
   set options [join [concat [list {}] [dict get $spec options]] {, }]
   set relation [dict get $spec relation]
-  foreach {name more} [list e$i {} p$i {, pushdown=0}] {
+  foreach {name more} [list e$i [join_options] p$i {, pushdown=0}] {
     execsql "CREATE VIRTUAL TABLE $name USING edb(srv, $relation$options$more)"
   }
   set columns {}
@@ -217,6 +217,14 @@ proc differential::make_table {driver spec} {
     rows [db eval "SELECT count(*) FROM c$i"] server 1]
   if {$rowid} { lappend columns [dict create name rowid declared INTEGER class int] }
   dict set table columns [lmap column $columns { sample_values c$i $column }]
+}
+
+# Joins that keep what comes from the first row on, or a little of it, or nothing.
+proc differential::join_options {} {
+  set options {}
+  if {[random::chance 50]} { append options ", join_lookups=[random::pick {0 1 3 20}]" }
+  if {[random::chance 25]} { append options ", join_memory=[random::pick {0 500 3000 64000000}]" }
+  return $options
 }
 
 # Some of a column's values as SQL literals.
