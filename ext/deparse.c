@@ -123,7 +123,8 @@ char *deparse_relation(const Definition *d) {
     size_t n = strlen(d->query);
     while (n > 0 && strchr("; \t\r\n", d->query[n - 1])) n--;
     /* The line's end closes a comment that the query may end with. */
-    sqlite3_str_appendf(out, "(%.*s%s) %sedb", (int)n, d->query, strstr(d->query, "--") ? "\n" : "",
+    sqlite3_str_appendf(out, "(%.*s%s) %sedb", (int)n, d->query,
+                        strstr(d->query, "--") || strchr(d->query, '#') ? "\n" : "",
                         alias_word(d->dialect));
     for (int i = 0; d->aliased && i < d->count; i++) {
       sqlite3_str_appendall(out, i ? ", " : "(");
