@@ -33,7 +33,7 @@ SQLRETURN take_sets(Statement *s) {
   c->runs++;
   c->taken += (long)taken - bad;
   s->answer.rows = (long)taken - bad;
-  if (s->processed && !silent) *s->processed = sets;
+  if (s->processed) *s->processed = sets;
   if (bad == 0) return SQL_SUCCESS;
   if (sets == 1) return fail(s, c, "23000", "told not to take it");
   return inform(s, "23000", "told not to take one of them");

@@ -91,7 +91,7 @@ typedef enum Lie {
   LIE_ODD_LENGTH,       /* an odd number of bytes of UTF-16 */
   LIE_ARRAYS,           /* the truth: arrays of parameters work */
   LIE_ARRAYS_FIRST,     /* of arrays the first set is taken, and all are said to have been */
-  LIE_ARRAYS_SILENT,    /* nothing is said of what was taken */
+  LIE_ARRAYS_SILENT,    /* no status is written for a set */
   LIE_BAD_SET,          /* an INSERT whose first parameter is N fails, in an array it alone */
   LIES
 } Lie;
