@@ -14,6 +14,7 @@
 ** each column of text, and of each parameter. Drivers keep what they like, by malloc.
 */
 #include <string.h>
+#include <strings.h>
 
 #include "odbcInt.h"
 
@@ -27,15 +28,19 @@ static int busy(od_connection *c) {
 static int may_start(od_connection *c) {
   if (c->rows.open) return busy(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
+  od_settle(c);
   atomic_store_explicit(&c->cancelled, 0, memory_order_relaxed);
   c->stop = OD_STOP_NONE;
   if (c->error.code != EDB_OK) edb_fail(&c->error, EDB_OK, "%s", "");
   return EDB_OK;
 }
 
-static int ready(od_connection *c) {
+/* A doomed transaction takes what leads back to before its error. */
+static int leads_back(const char *sql) { return strncasecmp(sql, "ROLLBACK TO ", 12) == 0; }
+
+static int ready(od_connection *c, const char *sql) {
   const int rc = may_start(c);
-  if (rc != EDB_OK || !c->doomed) return rc;
+  if (rc != EDB_OK || !c->doomed || leads_back(sql)) return rc;
   return edb_fail(&c->error, EDB_FAILED, "the transaction has failed; it takes no more statements");
 }
 
@@ -53,7 +58,7 @@ static const edb_error *detail(void *connection) { return &((od_connection *)con
 static int prepare(void *connection, const char *sql, double expected, void **statement) {
   od_connection *c = connection;
   od_statement *s;
-  int rc = ready(c);
+  int rc = ready(c, sql);
   if (rc != EDB_OK) return rc;
   rc = od_statement_new(c, sql, expected, &s);
   if (rc != EDB_OK) return rc;
@@ -78,6 +83,7 @@ static int run(od_statement *s, const edb_parameter *parameters, size_t n, int64
   SQLSMALLINT columns = 0;
   int rc = od_statement_run(s, parameters, n);
   if (rc != EDB_OK) return rc;
+  s->connection->doomed = 0;
   if (!s->empty) od.NumResultCols(s->stmt, &columns);
   s->empty = s->plain && columns == 0;
   if (columns == 0) od.RowCount(s->stmt, &count);
@@ -88,14 +94,14 @@ static int run(od_statement *s, const edb_parameter *parameters, size_t n, int64
 static int statement_execute(void *statement, const edb_parameter *parameters, size_t n,
                              int64_t *affected) {
   od_statement *s = statement;
-  const int rc = ready(s->connection);
+  const int rc = ready(s->connection, s->sql);
   return rc == EDB_OK ? run(s, parameters, n, affected) : rc;
 }
 
 static int statement_query(void *statement, const edb_parameter *parameters, size_t n,
                            void **rows) {
   od_statement *s = statement;
-  const int rc = ready(s->connection);
+  const int rc = ready(s->connection, s->sql);
   return rc == EDB_OK ? od_rows_start(s, parameters, n, 0, rows) : rc;
 }
 
@@ -103,7 +109,7 @@ static int execute(void *connection, const char *sql, const edb_parameter *param
                    int64_t *affected) {
   od_connection *c = connection;
   od_statement *s;
-  int rc = ready(c);
+  int rc = ready(c, sql);
   if (rc == EDB_OK) rc = od_statement_new(c, sql, 1, &s);
   if (rc != EDB_OK) return rc;
   rc = run(s, parameters, n, affected);
@@ -115,7 +121,7 @@ static int query(void *connection, const char *sql, const edb_parameter *paramet
                  void **rows) {
   od_connection *c = connection;
   od_statement *s;
-  int rc = ready(c);
+  int rc = ready(c, sql);
   if (rc == EDB_OK) rc = od_statement_new(c, sql, 0, &s);
   if (rc != EDB_OK) return rc;
   rc = od_rows_start(s, parameters, n, 1, rows);
@@ -149,7 +155,7 @@ static int can_begin(od_connection *c, const edb_transaction_spec *spec) {
 
 static int begin(void *connection, const edb_transaction_spec *spec, void **transaction) {
   od_connection *c = connection;
-  int rc = ready(c);
+  int rc = ready(c, "");
   if (rc == EDB_OK) rc = can_begin(c, spec);
   if (rc != EDB_OK) return rc;
   if (c->transaction) {
@@ -243,7 +249,7 @@ static int load(void *connection, const edb_load_spec *spec, void **out) {
                                     .run_many = takes_arrays(c) ? od_run_arrays : NULL,
                                     .many = ARRAY_ROWS,
                                     .undo_many = c->flavour->dialect->savepoint != NULL};
-  const int rc = ready(c);
+  const int rc = ready(c, "");
   return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
 }
 

@@ -127,6 +127,7 @@ enum {
   SQL_TXN_ISOLATION_OPTION = 72,
   SQL_GETDATA_EXTENSIONS = 81,
   SQL_SCHEMA_USAGE = 91,
+  SQL_CATALOG_USAGE = 92,
   SQL_PARAM_ARRAY_ROW_COUNTS = 153,
   SQL_GD_ANY_COLUMN = 1,
   SQL_GD_ANY_ORDER = 2,
@@ -241,6 +242,8 @@ typedef struct od_quirk {
   const char *driver; /* SQL_DRIVER_NAME has this in it, in lower case; NULL: all others */
   const char
       *words; /* for the connection string, where they are not there: what keeps memory bounded */
+  const char *must; /* words that replace what the string says: without them answers are wrong */
+  unsigned option_bits; /* likewise, of the number OPTIONS, whose others stay */
   int stream_attribute; /* of the connection: 1 lets rows come as they are read, 0 all at once; 0: none */
   unsigned char moments; /* dates and times are read as text: the structures lose some of them */
   unsigned char
@@ -250,12 +253,13 @@ typedef struct od_quirk {
   unsigned char
       utf8; /* narrow text is UTF-8, whatever the locale; wide text is not to be trusted */
   unsigned char bound_size; /* bytes are as long as they were when they were bound */
-  unsigned char close_ends; /* closing ends what runs: not cancelled before, prepared anew after */
+  unsigned char
+      left_failed; /* what fails outside of a transaction leaves one behind that takes nothing more */
+  unsigned char close_ends; /* what runs ends with its handle alone: neither cancelled nor closed */
   signed char arrays; /* of parameters: 1: the fastest way to load, -1: the slowest; 0: not known */
   unsigned char
       lean; /* a statement of one result is not asked for more, nor closed if that has no rows */
   unsigned char short_ends; /* a block that is not full is the last one */
-  const char *charset;      /* the keyword CHARSET of each connection; NULL: none is set */
 } od_quirk;
 
 const od_quirk *od_quirk_of(const char *driver);
@@ -264,16 +268,14 @@ const od_quirk *od_quirk_of(const char *driver);
 typedef struct od_flavour {
   const char *dbms; /* SQL_DBMS_NAME begins so; NULL: all others */
   const edb_dialect *dialect;
-  unsigned char by_name;         /* types are found by the server's own names, else by ODBC's */
-  unsigned char catalog_schemas; /* what is a schema here is a catalog there */
-  const char *current_schema;    /* SQL of what an unqualified name finds; NULL: it has none */
-  const char *hello;             /* SQL for each new connection; NULL: none */
+  unsigned char by_name;      /* types are found by the server's own names, else by ODBC's */
+  const char *current_schema; /* SQL of what an unqualified name finds; NULL: it has none */
+  const char *hello;          /* SQL for each new connection; NULL: none */
   /* SQL at the beginning of a transaction; NULL: it cannot be had. */
   const char *snapshot, *readonly;
   int insert_rows;              /* of a load, in one INSERT */
   unsigned char quiet_triggers; /* a statement that writes has one result, whatever it sets off */
   unsigned char dooms;          /* a statement that fails dooms its transaction */
-  const char *only_schema;      /* of a driver that tells none; NULL */
   const edb_driver *catalog_of; /* whose SQL says more than ODBC's calls; NULL: those */
 } od_flavour;
 
@@ -402,18 +404,21 @@ struct od_connection {
   SQLHANDLE at_work;    /* the statement that SQLCancel stops; NULL: none */
   edb_thread *thread;
   od_socket socket;
-  unsigned getdata;        /* SQL_GETDATA_EXTENSIONS */
-  unsigned char describes; /* SQLDescribeParam is there */
+  unsigned getdata;              /* SQL_GETDATA_EXTENSIONS */
+  unsigned char describes;       /* SQLDescribeParam is there */
+  unsigned char catalog_schemas; /* what is a schema here is a catalog there */
   unsigned char connected;
   unsigned char dead;        /* the connection is gone */
   unsigned char transaction; /* a handle of one is open */
   unsigned char doomed;      /* nothing but a rollback is taken */
+  unsigned char left;        /* a transaction of the driver's has failed */
   unsigned char streaming;   /* option stream */
   unsigned char arrays;      /* parameters are bound as arrays where many rows go into a table */
   unsigned char no_arrays;   /* the driver was found not to have them */
   unsigned char streams;     /* the stream attribute is set */
   int statements;            /* open */
   int block_rows;            /* option block: rows at a time; -1: by the columns */
+  unsigned option_bits;      /* OPTIONS, as the driver has it */
   char escape[8];            /* of search patterns; "" where there is none */
   char **secrets;            /* what no message may show, NULL-terminated, in one allocation */
   size_t secret_bytes;
@@ -449,6 +454,9 @@ int od_nomem(od_connection *c);
 
 /* Reads the records into an error of its own. row: those of one row, SIZE_MAX: all. */
 void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_error *error);
+
+/* Ends what a failed statement has left behind, where the driver leaves that to us. */
+void od_settle(od_connection *c);
 
 /* Hands what came with success on to the host's log. */
 void od_notice(od_connection *c, int kind, SQLHANDLE handle);
@@ -492,11 +500,15 @@ typedef struct od_place {
   const void *at;
 } od_place;
 
+#define OD_ORDER 8
+
 struct od_statement {
   od_connection *connection;
   SQLHANDLE stmt;
   int catalog; /* enum od_catalog_query: answered by ODBC's calls */
   char *sql;
+  unsigned char order
+      [OD_ORDER]; /* which parameter each ? is, from 1; 0 at the end: they stand in their order */
   unsigned char prepared, cursor; /* a cursor is open */
   unsigned char streams;          /* many rows are expected */
   unsigned char plain;            /* one result, whose columns stay */
@@ -584,6 +596,8 @@ extern const edb_catalog od_catalog;
 od_catalog_query od_catalog_query_of(const char *sql);
 /* The SQL that asks the same, where the product's is better than ODBC's calls; else NULL. */
 const char *od_catalog_sql(const od_flavour *flavour, od_catalog_query query);
+/* Writes ? over each $1 or ?1 to 9, and into order which of them it was. */
+void od_catalog_positions(char *sql, unsigned char order[OD_ORDER]);
 /* Asks by ODBC's calls, and makes s->list. */
 int od_catalog_run(od_statement *s, const edb_parameter *parameters, size_t n);
 

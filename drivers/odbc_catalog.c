@@ -1,8 +1,9 @@
 /*
 ** drivers/odbc_catalog.c: the catalog, by ODBC's calls: SQLTables, SQLColumns, SQLPrimaryKeys, SQLStatistics.
 **
-** What edb asks is SQL for its other drivers; here it is a word that stands for calls, whose answers become rows of
-** our own (odbc_list.c). Names are arguments that are patterns to ODBC: they are escaped where the driver has an
+** What edb asks is SQL for its other drivers, and so it is here where the product is one of theirs: its own catalog knows of
+** defaults, of computed columns, of what a domain is made of, and of how many rows there are. Of others it is a word that stands for
+** calls, whose answers become rows of our own (odbc_list.c). Names are arguments that are patterns to ODBC: they are escaped where the driver has an
 ** escape, and what comes back is compared to the byte all the same.
 */
 #include <stdlib.h>
@@ -15,7 +16,9 @@ static const char *const queries[] = {[OD_CATALOG_TABLES] = "{edb tables}",
                                       [OD_CATALOG_RELATION] = "{edb relation}",
                                       [OD_CATALOG_COLUMNS] = "{edb columns}"};
 
-static const char *const identities[] = {NULL};
+/* PostgreSQL's and SQLite's, whose catalogs are asked in their own SQL. */
+static const char *const identities[] = {
+    "ctid::text", "tableoid::int8::text || ctid::text", "rowid", "_rowid_", "oid", NULL};
 
 const edb_catalog od_catalog = {.tables = "{edb tables}",
                                 .relation = "{edb relation}",
@@ -36,6 +39,21 @@ const char *od_catalog_sql(const od_flavour *flavour, od_catalog_query query) {
   return query == OD_CATALOG_TABLES     ? catalog->tables
          : query == OD_CATALOG_RELATION ? catalog->relation
                                         : catalog->columns;
+}
+
+void od_catalog_positions(char *sql, unsigned char order[OD_ORDER]) {
+  size_t n = 0;
+  char *to = sql;
+  for (const char *from = sql; *from; from++) {
+    if ((from[0] == '$' || from[0] == '?') && from[1] >= '1' && from[1] <= '9' &&
+        n + 1 < OD_ORDER) {
+      order[n++] = (unsigned char)(*++from - '0');
+      *to++ = '?';
+    } else {
+      *to++ = *from;
+    }
+  }
+  *to = 0;
 }
 
 /* ---- One call ------------------------------------------------------------------------------------- */
@@ -93,11 +111,10 @@ static int start(od_connection *c, od_asked what, const char *schema, const char
   int rc = od_statement_bare(c, &s);
   if (rc != EDB_OK) return rc;
   const int pattern = what == ASK_TABLES || what == ASK_COLUMNS;
-  const int as_catalog = c->flavour->catalog_schemas;
-  const char *given = c->flavour->only_schema ? NULL : schema;
+  const int as_catalog = c->catalog_schemas;
   od_ask a = {.stmt = s->stmt, .what = what};
-  make_name(c, as_catalog ? given : NULL, 0, &a.catalog);
-  make_name(c, as_catalog ? NULL : given, pattern, &a.schema);
+  make_name(c, as_catalog ? schema : NULL, 0, &a.catalog);
+  make_name(c, as_catalog ? NULL : schema, pattern, &a.schema);
   make_name(c, table, pattern, &a.table);
   if (a.catalog.n < 0 || a.schema.n < 0 || a.table.n < 0 || a.table.n > INT16_MAX) {
     rc = od_nomem(c);
@@ -162,24 +179,16 @@ static void copy(od_list *list, size_t to, const od_statement *s, size_t column)
 }
 
 /* Which column of SQLTables and its like is what edb calls the schema. */
-static size_t schema_column(const od_connection *c) { return c->flavour->catalog_schemas ? 1 : 2; }
+static size_t schema_column(const od_connection *c) { return c->catalog_schemas ? 1 : 2; }
 
 /* Whether the row is of the schema; NULL: of any. */
 static int of_schema(const od_statement *s, const char *schema) {
-  const od_connection *c = s->connection;
-  if (!schema) return 1;
-  if (c->flavour->only_schema) return strcasecmp(schema, c->flavour->only_schema) == 0;
-  return is(s, schema_column(c), schema);
+  return !schema || is(s, schema_column(s->connection), schema);
 }
 
 static void copy_schema(od_list *list, size_t to, const od_statement *s) {
-  const char *only = s->connection->flavour->only_schema;
   const edb_value *v = value(s, schema_column(s->connection));
-  if (only) {
-    od_list_text(list, to, only, strlen(only));
-  } else if (v->kind == EDB_TEXT && v->as.text.n > 0) {
-    copy(list, to, s, schema_column(s->connection));
-  }
+  if (v->kind == EDB_TEXT && v->as.text.n > 0) copy(list, to, s, schema_column(s->connection));
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------- */

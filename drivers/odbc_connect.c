@@ -45,6 +45,35 @@ static int has_words(const char *string, const char *words) {
   return 1;
 }
 
+/* Whether the word's keyword is one of the string's. */
+static int has_name(const char *string, const edb_word *word) {
+  char name[64];
+  if (word->name_n >= sizeof name) return 0;
+  memcpy(name, word->name, word->name_n);
+  name[word->name_n] = 0;
+  return has_word(string, name);
+}
+
+static int is_option_bits(const edb_word *word) {
+  return edb_word_is(word, "OPTIONS") || edb_word_is(word, "OPTION");
+}
+
+#define OUT_UNITS 2048 /* of a connection string that a driver has made */
+
+/* The bits of OPTIONS that the driver knows of, be it from the string or from the data source. */
+static unsigned option_bits(od_connection *c, const uint32_t *wide) {
+  edb_buffer text = {c->host, NULL, 0, 0, 0};
+  unsigned bits = 0;
+  edb_word word;
+  od_text_add(&text, wide, od_wide_length(wide, OUT_UNITS));
+  for (const char *p = text.p ? text.p : ""; edb_word_next(&p, &word) > 0;) {
+    if (is_option_bits(&word)) bits |= (unsigned)strtoul(word.value, NULL, 10);
+  }
+  if (text.p) edb_wipe(text.p, text.size);
+  edb_buffer_free(&text);
+  return bits;
+}
+
 /* Appends the words that out does not have yet. */
 static void add_missing(edb_buffer *out, const char *words) {
   edb_word word;
@@ -62,8 +91,8 @@ static void add_missing(edb_buffer *out, const char *words) {
 }
 
 /* The string that the driver manager gets, with words of the driver's quirk, once that is known. */
-static void make_string(const edb_option *options, size_t n, const od_quirk *quirk, int streaming,
-                        edb_buffer *out) {
+static void make_string(const od_connection *c, const edb_option *options, size_t n,
+                        const od_quirk *quirk, edb_buffer *out) {
   const char *given = edb_option_get(options, n, "connection");
   const char *user = edb_option_get(options, n, "user");
   const char *password = edb_option_get(options, n, "password");
@@ -72,7 +101,8 @@ static void make_string(const edb_option *options, size_t n, const od_quirk *qui
   edb_buffer_text(out, "");
   while (edb_word_next(&from, &word) > 0) {
     if (user && edb_word_is(&word, "UID")) continue;
-    if (quirk && quirk->charset && edb_word_is(&word, "CHARSET")) continue;
+    if (quirk && quirk->must && has_name(quirk->must, &word)) continue;
+    if (quirk && quirk->option_bits && is_option_bits(&word)) continue;
     if (password && (edb_word_is(&word, "PWD") || edb_word_is(&word, "Password"))) continue;
     edb_buffer_add(out, word.name, word.name_n);
     edb_buffer_text(out, "=");
@@ -81,8 +111,14 @@ static void make_string(const edb_option *options, size_t n, const od_quirk *qui
   }
   if (user) edb_word_add(out, "UID", user);
   if (password) edb_word_add(out, "PWD", password);
-  if (quirk && quirk->charset) edb_word_add(out, "CHARSET", quirk->charset);
-  if (quirk && quirk->words && streaming) add_missing(out, quirk->words);
+  if (!quirk) return;
+  if (quirk->must) edb_buffer_text(out, quirk->must);
+  if (quirk->words && c->streaming) add_missing(out, quirk->words);
+  if (quirk->option_bits) {
+    char number[16];
+    snprintf(number, sizeof number, "%u", c->option_bits | quirk->option_bits);
+    edb_word_add(out, "OPTIONS", number);
+  }
 }
 
 /* Keeps the secrets of the string, which drivers like to repeat. */
@@ -151,6 +187,8 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
   }
   od_info_text(c, SQL_SEARCH_PATTERN_ESCAPE, c->escape, sizeof c->escape);
   c->getdata = od_info_number(c, SQL_GETDATA_EXTENSIONS);
+  c->catalog_schemas =
+      od_info_number(c, SQL_SCHEMA_USAGE) == 0 && od_info_number(c, SQL_CATALOG_USAGE) != 0;
   if (od_ok(od.GetFunctions(c->dbc, SQL_API_SQLDESCRIBEPARAM, &supported))) {
     c->describes = supported != 0;
   }
@@ -166,6 +204,7 @@ typedef struct od_connecting {
   void *string; /* wide */
   size_t size;
   SQLSMALLINT units;
+  uint32_t *out; /* OUT_UNITS, for what the driver made of it */
 } od_connecting;
 
 /* Which connection it is, and for how long it may take; 0: for ever. */
@@ -178,15 +217,16 @@ typedef struct od_patience {
 
 static void free_connecting(od_connecting *made) {
   if (made->string) edb_wipe(made->string, made->size);
+  if (made->out) edb_wipe(made->out, OUT_UNITS * sizeof *made->out);
   free(made->string);
+  free(made->out);
   free(made);
 }
 
 static int call_connect(const void *job) {
   const od_connecting *made = job;
-  uint32_t out[4];
   SQLSMALLINT n;
-  return od.DriverConnect(made->dbc, NULL, made->string, made->units, out, 4, &n,
+  return od.DriverConnect(made->dbc, NULL, made->string, made->units, made->out, OUT_UNITS, &n,
                           SQL_DRIVER_NOPROMPT);
 }
 
@@ -213,8 +253,13 @@ static int call_driver(od_connection *c, const edb_buffer *wide, SQLINTEGER unit
   int result = SQL_ERROR;
   od_connecting *made = malloc(sizeof *made);
   if (!made) return od_nomem(c);
-  *made = (od_connecting){c->env, c->dbc, malloc(wide->n + 4), wide->n + 4, (SQLSMALLINT)units};
-  if (!made->string) {
+  *made = (od_connecting){c->env,
+                          c->dbc,
+                          malloc(wide->n + 4),
+                          wide->n + 4,
+                          (SQLSMALLINT)units,
+                          calloc(OUT_UNITS, sizeof *made->out)};
+  if (!made->string || !made->out) {
     free_connecting(made);
     return od_nomem(c);
   }
@@ -223,6 +268,7 @@ static int call_driver(od_connection *c, const edb_buffer *wide, SQLINTEGER unit
   c->stop = OD_STOP_NONE;
   if (edb_call_or_leave(call_connect, made, drop_connection, leave_connection, &patience,
                         &result)) {
+    c->option_bits = option_bits(c, made->out);
     free_connecting(made);
     return od_ok((SQLRETURN)result) ? EDB_OK : od_error(c, SQL_HANDLE_DBC, c->dbc);
   }
@@ -253,7 +299,7 @@ static int connect_driver(od_connection *c, const edb_option *options, size_t n,
   int seconds = option_number(options, n, "connect_timeout", 0);
   int rc = EDB_OK;
   if (seconds == 0 && c->host->timeout_ms > 0) seconds = (c->host->timeout_ms + 999) / 1000;
-  make_string(options, n, quirk, c->streaming, &string);
+  make_string(c, options, n, quirk, &string);
   const SQLINTEGER units = string.nomem ? -1 : od_wide_make(&wide, string.p, string.n);
   if (units < 0 || units > INT16_MAX) {
     rc = units < 0 ? od_nomem(c)
@@ -308,7 +354,7 @@ static int connect_twice(od_connection *c, const edb_option *options, size_t n) 
   c->quirk = od_quirk_of(driver);
   const int words =
       c->streaming && c->quirk->words && !has_words(given ? given : "", c->quirk->words);
-  if (!words && !c->quirk->charset) return rc;
+  if (!words && !c->quirk->must && !c->quirk->option_bits) return rc;
   const od_job job = {call_disconnect, c->dbc, NULL, 0, 0};
   od_call(c, NULL, &job);
   c->connected = 0;

@@ -71,6 +71,38 @@ static edb_code code_of(const od_connection *c, const char *state, int vendor) {
   return EDB_FAILED;
 }
 
+/* Which of the constraints are foreign keys: by SQLSTATE, by number, and by words where a number is that of others too. */
+static const struct {
+  const char *dbms, *state;
+  int vendor;
+  const char *word;
+} foreign_keys[] = {
+    {"postgresql", "23503", 0, NULL},
+    {"mysql", NULL, 1216, NULL},
+    {"mysql", NULL, 1217, NULL},
+    {"mysql", NULL, 1451, NULL},
+    {"mysql", NULL, 1452, NULL},
+    {"sqlserver", NULL, 547, "FOREIGN KEY"},
+    {"sqlserver", NULL, 547, "REFERENCE"},
+    {"sqlite", NULL, 19, "FOREIGN KEY"},
+    {"oracle", NULL, 2291, NULL},
+    {"oracle", NULL, 2292, NULL},
+    {"db2", "23503", 0, NULL},
+    {"db2", "23504", 0, NULL},
+};
+
+static int is_foreign_key(const od_connection *c, const edb_error *error) {
+  const char *dbms = c->flavour ? c->flavour->dialect->name : "";
+  if (error->code != EDB_CONSTRAINT) return 0;
+  for (size_t i = 0; i < sizeof foreign_keys / sizeof foreign_keys[0]; i++) {
+    if (strcmp(foreign_keys[i].dbms, dbms) != 0) continue;
+    if (foreign_keys[i].state && strcmp(foreign_keys[i].state, error->sqlstate) != 0) continue;
+    if (foreign_keys[i].vendor && foreign_keys[i].vendor != error->vendor) continue;
+    if (!foreign_keys[i].word || strstr(error->message, foreign_keys[i].word)) return 1;
+  }
+  return 0;
+}
+
 /* ---- Records ----------------------------------------------------------------------------------- */
 
 /* Behind "[unixODBC][Vendor][Driver]". */
@@ -164,6 +196,7 @@ void od_diagnose(od_connection *c, int kind, SQLHANDLE handle, size_t row, edb_e
   memcpy(error->sqlstate, state, sizeof state);
   if (error->code == EDB_BUSY && is_changed_since(state, vendor))
     edb_fail_hint(error, "%s", EDB_CHANGED_SINCE);
+  error->foreign_key = is_foreign_key(c, error);
   edb_buffer_free(&record.text);
   edb_buffer_free(&all);
 }
@@ -185,7 +218,18 @@ int od_error(od_connection *c, int kind, SQLHANDLE handle) {
 }
 
 int od_statement_error(od_statement *s) {
-  return od_error(s->connection, SQL_HANDLE_STMT, s->stmt);
+  od_connection *c = s->connection;
+  if (!c->transaction && c->quirk && c->quirk->left_failed) c->left = 1;
+  if (c->transaction && c->flavour && c->flavour->dooms) c->doomed = 1;
+  return od_error(c, SQL_HANDLE_STMT, s->stmt);
+}
+
+/* Autocommit off and on again ends whatever is open. */
+void od_settle(od_connection *c) {
+  if (!c->left || c->transaction || c->dead) return;
+  c->left = 0;
+  od.SetConnectAttr(c->dbc, SQL_ATTR_AUTOCOMMIT, (void *)(uintptr_t)0, SQL_IS_UINTEGER);
+  od.SetConnectAttr(c->dbc, SQL_ATTR_AUTOCOMMIT, (void *)(uintptr_t)1, SQL_IS_UINTEGER);
 }
 
 int od_nomem(od_connection *c) { return edb_fail(&c->error, EDB_NOMEM, "out of memory"); }

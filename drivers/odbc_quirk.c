@@ -9,11 +9,18 @@
 
 /* ---- Drivers, by the names of their files --------------------------------------------------------- */
 
+/* So that an UPDATE tells how many rows it has found, not how many were not like that before. */
+#define OPTION_FOUND_ROWS 2u
+
 static const od_quirk quirks[] = {
     /* The whole result is held by libpq unless it comes by a cursor, which costs round trips: so it is decided for
-    ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. Each row of an array of parameters is a round trip. */
+    ** each statement, by SQL_ATTR_PGOPT_USE_DECLAREFETCH. An error rolls back what the driver thinks fit, savepoints of ours
+    ** among it, unless its Protocol says that it be left alone (-0). Each row of an array
+    ** of parameters is a round trip. */
     {.driver = "psqlodbc",
      .words = "Fetch=1000;",
+     .must = "Protocol=7.4-0;",
+     .left_failed = 1,
      .stream_attribute = 65539,
      .moments = 1,
      .lean = 1,
@@ -24,7 +31,8 @@ static const od_quirk quirks[] = {
     ** three times as long, and in parts it is an error. */
     {.driver = "maodbc",
      .words = "NO_CACHE=1;FORWARDONLY=1;",
-     .charset = "utf8mb4",
+     .must = "CHARSET=utf8mb4;",
+     .option_bits = OPTION_FOUND_ROWS,
      .moments = 1,
      .utf8 = 1,
      .trusted = 1,
@@ -33,8 +41,8 @@ static const od_quirk quirks[] = {
      .arrays = 1,
      .one_reread = 1},
     /* The whole result is held. Wide text lacks what is beyond U+FFFF. After a cancel the next statement is interrupted; one
-    ** that was closed before its end goes on where it was, unless it is prepared again. A lock is kept until the statement
-    ** is asked for more results. */
+    ** that was closed before its end keeps its lock, and goes on where it was. A lock is kept until the statement is asked
+    ** for more results. */
     {.driver = "sqlite3odbc",
      .words = "StepAPI=1;",
      .moments = 1,
@@ -64,7 +72,7 @@ static const od_flavour flavours[] = {
      .dialect = &od_postgresql,
      .quiet_triggers = 1,
      .by_name = 1,
-     .current_schema = "SELECT current_schema()",
+     .catalog_of = &edb_postgresql_driver,
      .snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
      .readonly = "SET TRANSACTION READ ONLY",
      .insert_rows = 500,
@@ -74,8 +82,7 @@ static const od_flavour flavours[] = {
      .dialect = &od_mysql,
      .quiet_triggers = 1,
      .by_name = 1,
-     .catalog_schemas = 1,
-     .current_schema = "SELECT DATABASE()",
+     .catalog_of = &edb_mysql_driver,
      .snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
      .readonly = "SET TRANSACTION READ ONLY",
      .insert_rows = 500,
@@ -84,8 +91,7 @@ static const od_flavour flavours[] = {
      .dialect = &od_mysql,
      .quiet_triggers = 1,
      .by_name = 1,
-     .catalog_schemas = 1,
-     .current_schema = "SELECT DATABASE()",
+     .catalog_of = &edb_mysql_driver,
      .snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
      .readonly = "SET TRANSACTION READ ONLY",
      .insert_rows = 500,
@@ -108,7 +114,7 @@ static const od_flavour flavours[] = {
      .by_name = 1,
      .insert_rows = 100,
      .snapshot = "",
-     .only_schema = "main"},
+     .catalog_of = &edb_sqlite_driver},
     {.dbms = "Oracle",
      .dialect = &od_oracle,
      .current_schema = "SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') FROM DUAL"},

@@ -270,6 +270,8 @@ int od_rows_close(void *rows) {
   if (!r->done && !s->connection->dead) rc = od_statement_finish(s, 1);
   r->open = 0;
   r->done = 1;
+  od_connection *c = s->connection;
   if (r->owns) od_statement_free(s);
+  od_settle(c);
   return rc;
 }

@@ -197,6 +197,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
     return od_nomem(c);
   }
   memcpy(s->sql, sql, n);
+  if (better) od_catalog_positions(s->sql, s->order);
   c->statements++;
   *statement = s;
   return EDB_OK;
@@ -280,6 +281,18 @@ int od_statement_prepare(od_statement *s) {
   return prepare(s);
 }
 
+/* Parameters where each ? has one. */
+static int bind(od_statement *s, const edb_parameter *parameters, size_t n) {
+  edb_parameter ordered[OD_ORDER];
+  size_t used = 0;
+  if (!s->order[0]) return od_bind(s, parameters, n);
+  for (; used < OD_ORDER && s->order[used]; used++) {
+    const size_t i = s->order[used] - 1u;
+    ordered[used] = i < n ? parameters[i] : (edb_parameter){NULL, {.kind = EDB_NULL}};
+  }
+  return od_bind(s, ordered, used);
+}
+
 int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n) {
   od_connection *c = s->connection;
   int rc = EDB_OK;
@@ -294,7 +307,7 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
     rc = answered(s, od_call(c, s->stmt, &job));
   } else {
     rc = prepare(s);
-    if (rc == EDB_OK) rc = od_bind(s, parameters, n);
+    if (rc == EDB_OK) rc = bind(s, parameters, n);
     if (rc != EDB_OK) return rc;
     const od_job job = {call_execute, s->stmt, NULL, 0, 0};
     rc = answered(s, od_call(c, s->stmt, &job));
@@ -313,14 +326,28 @@ int od_endless(od_statement *s) {
   return edb_fail(&s->connection->error, EDB_FAILED, "the driver's results have no end");
 }
 
+/* A new handle in place of one that cannot be brought to an end; what was bound to it is bound anew. */
+static int renew(od_statement *s) {
+  od_connection *c = s->connection;
+  od_block_free(s);
+  od.FreeHandle(SQL_HANDLE_STMT, s->stmt);
+  s->stmt = NULL;
+  s->prepared = 0;
+  s->timeout = 0;
+  for (SQLSMALLINT i = 0; i < s->n_parameters; i++) s->places[i].c_type = 0;
+  if (od_ok(od.AllocHandle(SQL_HANDLE_STMT, c->dbc, &s->stmt))) return EDB_OK;
+  s->stmt = NULL;
+  return od_error(c, SQL_HANDLE_DBC, c->dbc);
+}
+
 int od_statement_finish(od_statement *s, int stop) {
   od_connection *c = s->connection;
   int rc = EDB_OK;
   if (!s->cursor) return EDB_OK;
   s->cursor = 0;
+  if (stop && c->quirk->close_ends) return renew(s);
   if (stop) {
-    if (!c->quirk->close_ends) od.Cancel(s->stmt);
-    if (c->quirk->close_ends) s->prepared = 0;
+    od.Cancel(s->stmt);
   } else if (!s->plain) {
     /* What a later statement of several did is known when its result is reached. */
     SQLRETURN more = SQL_SUCCESS;

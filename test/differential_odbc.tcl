@@ -6,7 +6,7 @@
 namespace eval differential::odbc {
   variable without {
     postgresql {int[] text[] pair timetz}
-    mysql {point bit(63)}
+    mysql {}
     sqlserver {datetimeoffset(7)}
     sqlite {}
   }
@@ -52,18 +52,10 @@ proc differential::odbc::connect {} {
 }
 
 proc differential::odbc::disconnect {} { differential::[::server odbc base]::disconnect }
-# psqlODBC tells a domain's name, not its type: its columns are text, which a local copy's would not be.
 proc differential::odbc::sql {script} {
-  differential::[::server odbc base]::sql [regsub -all {(\s)positive\y} $script {\1int4}]
+  differential::[::server odbc base]::sql $script
 }
 proc differential::odbc::classes {} { differential::[::server odbc base]::classes }
 proc differential::odbc::render {specs} { differential::[::server odbc base]::render $specs }
 
-# Without a key, rows have no identity here.
-proc differential::odbc::table {i} {
-  set spec [differential::[::server odbc base]::table $i]
-  set key 0
-  foreach column [dict get $spec columns] { if {[lindex $column 2] ne {}} { set key 1 } }
-  if {!$key} { dict set spec identity 0 }
-  return $spec
-}
+proc differential::odbc::table {i} { differential::[::server odbc base]::table $i }

@@ -160,6 +160,15 @@ static void test_lookups(void) {
 
 /* ---- Order, errors, transactions --------------------------------------------------------------------- */
 
+/* A statement of the dialect's that has a savepoint's name in it. */
+static void savepoint(edb_transaction *t, const char *format) {
+  char sql[64], *hole;
+  snprintf(sql, sizeof sql, "%s", format);
+  hole = strstr(sql, "%s");
+  if (hole) memcpy(hole, "sp", 2);
+  CHECK_INT(edb_transaction_execute(t, sql, NULL, 0, NULL), EDB_OK);
+}
+
 static void test_order(void) {
   edb_connection c;
   edb_transaction t, second;
@@ -192,6 +201,24 @@ static void test_order(void) {
   CHECK_INT(edb_transaction_commit(&t), EDB_OK);
   CHECK_INT(edb_execute(&c, "DELETE FROM edb_live WHERE id < 7", NULL, 0, &affected), EDB_OK);
   CHECK_INT(affected, 2);
+  /* PostgreSQL takes nothing more of a transaction in which something failed, but what leads back, and commits none. */
+  const int dooms = edb_connection_dialect(&c)->error_dooms;
+  for (int back = 0; back < 2; back++) {
+    const int lost = dooms && !back;
+    CHECK_INT(edb_begin(&c, &t), EDB_OK);
+    CHECK_INT(edb_transaction_execute(&t, "DELETE FROM edb_live WHERE id = 7", NULL, 0, &affected),
+              EDB_OK);
+    CHECK_INT(affected, back && !dooms ? 0 : 1);
+    savepoint(&t, edb_connection_dialect(&c)->savepoint);
+    CHECK_INT(edb_transaction_execute(&t, "DELETE FROM nowhere", NULL, 0, NULL), EDB_INVALID_QUERY);
+    if (back) savepoint(&t, edb_connection_dialect(&c)->rollback_to);
+    CHECK_INT(edb_transaction_execute(&t, "DELETE FROM edb_live WHERE id = 8", NULL, 0, NULL),
+              lost ? EDB_FAILED : EDB_OK);
+    CHECK_INT(edb_transaction_commit(&t), lost ? EDB_FAILED : EDB_OK);
+    still_usable(&c);
+    const char *left = is_dialect("sqlite") ? "'18'" : lost ? "20" : "18";
+    CHECK_STR(one(&c, "SELECT count(*) FROM edb_live", 0, NULL, 0), left);
+  }
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
