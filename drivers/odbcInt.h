@@ -122,6 +122,9 @@ enum {
   SQL_SEARCH_PATTERN_ESCAPE = 14,
   SQL_DBMS_NAME = 17,
   SQL_DBMS_VER = 18,
+  SQL_IDENTIFIER_CASE = 28,
+  SQL_IC_UPPER = 1,
+  SQL_IC_LOWER = 2,
   SQL_IDENTIFIER_QUOTE_CHAR = 29,
   SQL_TXN_CAPABLE = 46,
   SQL_TXN_ISOLATION_OPTION = 72,
@@ -280,9 +283,11 @@ typedef struct od_flavour {
 } od_flavour;
 
 const od_flavour *od_flavour_of(const char *dbms);
+/* The generic one with what SQL_IDENTIFIER_QUOTE_CHAR says; others know better. */
+const od_flavour *od_flavour_quoted(const od_flavour *flavour, const char *quote);
 extern const edb_dialect *const od_dialects[];
-extern const edb_dialect od_generic, od_postgresql, od_mysql, od_sqlserver, od_sqlite, od_oracle,
-    od_db2, od_snowflake;
+extern const edb_dialect od_generic, od_generic_backquote, od_generic_bracket, od_postgresql,
+    od_mysql, od_sqlserver, od_sqlite, od_oracle, od_db2, od_snowflake;
 
 /* ---- Types (odbc_type.c) ------------------------------------------------------------------------ */
 
@@ -407,6 +412,7 @@ struct od_connection {
   unsigned getdata;              /* SQL_GETDATA_EXTENSIONS */
   unsigned char describes;       /* SQLDescribeParam is there */
   unsigned char catalog_schemas; /* what is a schema here is a catalog there */
+  unsigned char folds;           /* names that are not quoted are in: SQL_IC_UPPER, _LOWER; 0 */
   unsigned char connected;
   unsigned char dead;        /* the connection is gone */
   unsigned char transaction; /* a handle of one is open */

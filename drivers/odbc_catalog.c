@@ -280,7 +280,7 @@ static void put_relation(od_list *list, const od_statement *s) {
 }
 
 /* Without a schema, the current one's, else the only one of that name. */
-static int relation(od_statement *out, const char *schema, const char *table) {
+static int find_relation(od_statement *out, const char *schema, const char *table) {
   od_connection *c = out->connection;
   char current[256];
   od_statement *s;
@@ -307,6 +307,26 @@ static int relation(od_statement *out, const char *schema, const char *table) {
                     "several schemas have a table %s: say which by 'schema.table'", table);
   }
   return EDB_OK;
+}
+
+/* As the server keeps a name that is not quoted. */
+static void fold(const od_connection *c, char *out, size_t size, const char *name) {
+  edb_copy_line(out, size, name, strlen(name));
+  const char from = c->folds == SQL_IC_UPPER ? 'a' : 'A';
+  for (char *p = out; *p; p++) {
+    if (*p >= from && *p < from + 26) *p = (char)(*p ^ 32);
+  }
+}
+
+/* A name that is none of the server's may be one that was never quoted there. */
+static int relation(od_statement *out, const char *schema, const char *table) {
+  const od_connection *c = out->connection;
+  char folded_schema[256], folded_table[256];
+  const int rc = find_relation(out, schema, table);
+  if (rc != EDB_OK || out->list->rows > 0 || !c->folds) return rc;
+  if (schema) fold(c, folded_schema, sizeof folded_schema, schema);
+  fold(c, folded_table, sizeof folded_table, table);
+  return find_relation(out, schema ? folded_schema : NULL, folded_table);
 }
 
 /* ---- Columns -------------------------------------------------------------------------------------------- */

@@ -185,6 +185,10 @@ static int learn(od_connection *c, const edb_option *options, size_t n, edb_erro
   if (!c->flavour) {
     return edb_fail(error, EDB_INVALID_QUERY, "option dbms: no dialect is called \"%s\"", dbms);
   }
+  od_info_text(c, SQL_IDENTIFIER_QUOTE_CHAR, text, sizeof text);
+  c->flavour = od_flavour_quoted(c->flavour, text);
+  const unsigned folds = od_info_number(c, SQL_IDENTIFIER_CASE);
+  if (folds == SQL_IC_UPPER || folds == SQL_IC_LOWER) c->folds = (unsigned char)folds;
   od_info_text(c, SQL_SEARCH_PATTERN_ESCAPE, c->escape, sizeof c->escape);
   c->getdata = od_info_number(c, SQL_GETDATA_EXTENSIONS);
   c->catalog_schemas =

@@ -118,18 +118,19 @@ static const char *const control[] = {"xa",
   .savepoint = "SAVEPOINT %s", .rollback_to = "ROLLBACK TO SAVEPOINT %s",                          \
   .release = "RELEASE SAVEPOINT %s"
 
-const edb_dialect od_generic = {
-    .name = "generic",
-    .no_two_phase = "ODBC has no prepared transactions: use the server\'s own driver",
-    .quote = {'"', '"'},
-    .insert_defaults = " DEFAULT VALUES",
-    .placeholder = "?",
-    .limit = NULL,
-    .unordered = 1,
-    .false_clause = "1 = 0",
-    .max_parameters = 200,
-    .control = control,
-    .type = od_type_called};
+/* What the standard guarantees, and no more. */
+#define GENERIC(its_name, open, close)                                                             \
+  {                                                                                                \
+    .name = its_name,                                                                              \
+    .no_two_phase = "ODBC has no prepared transactions: use the server's own driver",              \
+    .quote = {open, close}, .insert_defaults = " DEFAULT VALUES", .placeholder = "?",              \
+    .limit = NULL, .unordered = 1, .false_clause = "1 = 0", .max_parameters = 200,                 \
+    .control = control, .type = od_type_called                                                     \
+  }
+
+const edb_dialect od_generic = GENERIC("generic", '"', '"');
+const edb_dialect od_generic_backquote = GENERIC("generic_backquote", '`', '`');
+const edb_dialect od_generic_bracket = GENERIC("generic_bracket", '[', ']');
 const edb_dialect od_postgresql = {.name = "postgresql",
                                    .quote = {'"', '"'},
                                    .error_dooms = 1,
@@ -234,6 +235,14 @@ const edb_dialect od_snowflake = {.name = "snowflake",
                                   .control = control,
                                   .type = od_type_called};
 
-const edb_dialect *const od_dialects[] = {&od_generic,   &od_postgresql, &od_mysql,
-                                          &od_sqlserver, &od_sqlite,     &od_oracle,
-                                          &od_db2,       &od_snowflake,  NULL};
+const edb_dialect *const od_dialects[] = {&od_generic,
+                                          &od_generic_backquote,
+                                          &od_generic_bracket,
+                                          &od_postgresql,
+                                          &od_mysql,
+                                          &od_sqlserver,
+                                          &od_sqlite,
+                                          &od_oracle,
+                                          &od_db2,
+                                          &od_snowflake,
+                                          NULL};

@@ -128,3 +128,10 @@ const od_flavour *od_flavour_of(const char *dbms) {
   while (f->dbms && strncasecmp(dbms, f->dbms, strlen(f->dbms)) != 0) f++;
   return f;
 }
+
+const od_flavour *od_flavour_quoted(const od_flavour *flavour, const char *quote) {
+  static const od_flavour backquote = {.dialect = &od_generic_backquote},
+                          bracket = {.dialect = &od_generic_bracket};
+  if (flavour->dialect != &od_generic) return flavour;
+  return *quote == '`' ? &backquote : *quote == '[' ? &bracket : flavour;
+}

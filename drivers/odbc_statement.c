@@ -252,13 +252,16 @@ static void set_stream(od_statement *s) {
                     SQL_IS_UINTEGER);
 }
 
+/* iODBC takes a length in characters for one in bytes when a driver has no wide entry points; SQL ends with a NUL. */
+static SQLINTEGER sql_length(SQLINTEGER units) { return od_wide == 2 ? units : SQL_NTS; }
+
 static int prepare(od_statement *s) {
   od_connection *c = s->connection;
   if (s->prepared) return EDB_OK;
   od_forget_columns(s);
   const SQLINTEGER n = od_wide_make(&c->wide, s->sql, strlen(s->sql));
   if (n < 0) return od_nomem(c);
-  const od_job job = {call_prepare, s->stmt, c->wide.p, n, 0};
+  const od_job job = {call_prepare, s->stmt, c->wide.p, sql_length(n), 0};
   int rc = answered(s, od_call(c, s->stmt, &job));
   if (rc != EDB_OK) return rc;
   if (!od_ok(od.NumParams(s->stmt, &s->n_parameters))) return od_statement_error(s);
@@ -303,7 +306,7 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
   if (!s->prepared && n == 0) {
     const SQLINTEGER units = od_wide_make(&c->wide, s->sql, strlen(s->sql));
     if (units < 0) return od_nomem(c);
-    const od_job job = {call_direct, s->stmt, c->wide.p, units, 0};
+    const od_job job = {call_direct, s->stmt, c->wide.p, sql_length(units), 0};
     rc = answered(s, od_call(c, s->stmt, &job));
   } else {
     rc = prepare(s);

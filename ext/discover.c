@@ -52,8 +52,20 @@ static int each_row(Discovery *v, const char *sql, const edb_parameter *paramete
   return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* The server's own name where it is another spelling of what was asked for; a synonym stays what it is called. */
+static void respell(char **name, const edb_value *own) {
+  char *text = row_text(own);
+  if (text && (*name == NULL || sqlite3_stricmp(*name, text) == 0)) {
+    sqlite3_free(*name);
+    *name = text;
+  } else {
+    sqlite3_free(text);
+  }
+}
+
 static int take_relation(Definition *d, const edb_value *row) {
-  if (d->schema == NULL) d->schema = row_text(&row[0]);
+  respell(&d->schema, &row[0]);
+  respell(&d->table, &row[1]);
   d->rows = row_number(&row[3]);
   sqlite3_free(d->identity_sql);
   d->identity_sql = row_text(&row[4]);
@@ -113,19 +125,24 @@ static int discover_estimate(Discovery *v) {
 static int discover_table(Discovery *v) {
   Definition *d = v->definition;
   const edb_catalog *catalog = d->driver->catalog;
-  edb_parameter parameters[2] = {{NULL, text_value(d->schema)}, {NULL, text_value(d->table)}};
-  char *schema = d->schema; /* take_relation may fill in what was not said */
+  /* As it was asked for: take_relation replaces the definition's while these are in use. */
+  char *schema = d->schema ? sqlite3_mprintf("%s", d->schema) : NULL;
+  char *table = sqlite3_mprintf("%s", d->table);
+  edb_parameter parameters[2] = {{NULL, text_value(schema)}, {NULL, text_value(table)}};
   int found = 0;
   int columns = 0;
-  int rc = each_row(v, catalog->relation, parameters, 2, take_relation, &found);
-  if (rc != SQLITE_OK) return rc;
-  if (found == 0) {
-    *v->message =
-        sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name, v->server->name,
-                        schema ? schema : "", schema ? "." : "", d->table);
-    return SQLITE_ERROR;
+  int rc = table && (schema || d->schema == NULL) ? SQLITE_OK : SQLITE_NOMEM;
+  if (rc == SQLITE_OK) rc = each_row(v, catalog->relation, parameters, 2, take_relation, &found);
+  if (rc == SQLITE_OK && found == 0) {
+    *v->message = sqlite3_mprintf("edb: %s %s: there is no table %s%s%s", d->driver->name,
+                                  v->server->name, schema ? schema : "", schema ? "." : "", table);
+    rc = SQLITE_ERROR;
   }
+  sqlite3_free(schema);
+  sqlite3_free(table);
+  if (rc != SQLITE_OK) return rc;
   parameters[0].value = text_value(d->schema);
+  parameters[1].value = text_value(d->table);
   rc = each_row(v, catalog->columns, parameters, 2, take_column, &columns);
   return rc == SQLITE_OK ? discover_estimate(v) : rc;
 }

@@ -6,7 +6,7 @@
 namespace eval differential::odbc {
   variable without {
     postgresql {int[] text[] pair timetz}
-    mysql {}
+    mysql {point}
     sqlserver {datetimeoffset(7)}
     sqlite {}
   }

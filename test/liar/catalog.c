@@ -15,6 +15,15 @@ typedef struct Shape {
   int count;
 } Shape;
 
+/* As SQL_IDENTIFIER_CASE says. */
+static const char *in_case(const Connection *c, const char *name) {
+  static const char *const capitals[][2] = {{"main", "MAIN"}, {"t", "T"}, {"tx", "TX"}, {"v", "V"}};
+  for (size_t i = 0; c->upper && name && i < sizeof capitals / sizeof capitals[0]; i++) {
+    if (strcmp(name, capitals[i][0]) == 0) return capitals[i][1];
+  }
+  return name;
+}
+
 static const char *const extra_names[] = {"EXTRA_1", "EXTRA_2", "EXTRA_3"};
 
 /* Answers ROWS of SHAPE, each `count` cells, those of which the table's name (column 2) is none of `wanted` left out. */
@@ -38,10 +47,11 @@ static SQLRETURN answer_catalog(Statement *s, const Shape *shape, const char *co
     names[i] = i < shape->count ? shape->names[i] : extra_names[i - shape->count];
   for (long row = 0; row < rows; row++) {
     const char *const *from = cells + row * shape->count;
-    if (wanted && strcmp(wanted, from[2]) != 0 && !lies(c, LIE_CATALOG_ALL)) continue;
+    if (wanted && strcmp(wanted, in_case(c, from[2])) != 0 && !lies(c, LIE_CATALOG_ALL)) continue;
     for (int i = 0; i < count; i++) {
       kept[n * count + i] = i >= shape->count                               ? "extra"
                             : lies(c, LIE_CATALOG_NULL) && i != 2 && i != 3 ? NULL
+                            : i == 1 || i == 2                              ? in_case(c, from[i])
                                                                             : from[i];
     }
     n++;
@@ -178,7 +188,9 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLGetInfo)(SQLHDBC hdbc, SQLUSMALLINT key, SQLPO
   SQLLEN bytes = 0;
   forget(c);
   while (info->key && info->key != key) info++;
-  const char *text = key == SQL_DBMS_NAME ? (c->dbms ? c->dbms : "Liar") : info->text;
+  const char *text = key == SQL_DBMS_NAME                           ? (c->dbms ? c->dbms : "Liar")
+                     : key == SQL_IDENTIFIER_QUOTE_CHAR && c->quote ? c->quote
+                                                                    : info->text;
   if (text) {
     int whole = text_out(lies(c, LIE_INFO) ? nonsense(key) : text, out, room, &bytes);
     if (length) *length = (SQLSMALLINT)(lies(c, LIE_INFO) && key % 3 == 0 ? -5 : bytes);
@@ -189,6 +201,7 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLGetInfo)(SQLHDBC hdbc, SQLUSMALLINT key, SQLPO
   if (key == SQL_GETDATA_EXTENSIONS && (lies(c, LIE_FALSE_ORDER) || lies(c, LIE_GETDATA_BLOCKS))) {
     number = SQL_GD_ANY_COLUMN | SQL_GD_ANY_ORDER | SQL_GD_BLOCK | SQL_GD_BOUND;
   }
+  if (key == SQL_IDENTIFIER_CASE && c->upper) number = SQL_IC_UPPER;
   if (key == SQL_TXN_CAPABLE && lies(c, LIE_NO_TRANSACTIONS)) number = SQL_TC_NONE;
   if (out) memcpy(out, &number, info->size); /* little-endian: the lower half comes first */
   if (length) *length = (SQLSMALLINT)info->size;

@@ -249,6 +249,10 @@ static SQLRETURN connect_with(Connection *c, char *string) {
   c->string = string;
   c->password = keyword(string, "PWD");
   c->dbms = keyword(string, "Product");
+  c->quote = keyword(string, "Quote");
+  char *folds = keyword(string, "Case");
+  c->upper = folds != NULL;
+  free(folds);
   char *list = keyword(string, "Lie"), *refused = keyword(string, "Refuse");
   SQLRETURN rc = list ? learn_lies(c, list) : SQL_SUCCESS;
   if (rc == SQL_SUCCESS && refused) rc = fail(c, c, refused, "the connection is refused");
@@ -304,6 +308,7 @@ EXPORT SQLRETURN SQL_API SQLFreeHandle(SQLSMALLINT kind, SQLHANDLE handle) {
     free(c->string);
     free(c->password);
     free(c->dbms);
+    free(c->quote);
   } else if (kind == SQL_HANDLE_STMT) {
     Statement *s = handle;
     answer_clear(&s->answer);

@@ -119,6 +119,8 @@ typedef struct Connection {
   char *password;
   char *string; /* the connection string */
   char *dbms;   /* what SQL_DBMS_NAME says */
+  char *quote;  /* what SQL_IDENTIFIER_QUOTE_CHAR says */
+  int upper;    /* the names of schema and tables are in capitals, as SQL_IDENTIFIER_CASE says */
   SQLULEN autocommit;
   long taken, saved, runs; /* rows of INSERTs; at the last SAVEPOINT; how many times one ran */
   int dead;
