@@ -87,8 +87,12 @@ static const edb_load_spec spec = {.table = "t", .columns = columns, .n = 2};
 
 /* Loads ids from 1 to n with texts of `length` bytes; what was told is in told. */
 static int load(int rows, int savepoint, int n, size_t length) {
-  edb_inserts_spec inserts = {&write_methods, &write_dialect, NULL,     &unit_host,
-                              &error,         rows,           savepoint};
+  edb_inserts_spec inserts = {.methods = &write_methods,
+                              .dialect = &write_dialect,
+                              .host = &unit_host,
+                              .error = &error,
+                              .rows = rows,
+                              .savepoint = savepoint};
   void *l = NULL;
   int rc = edb_inserts_begin(&inserts, &spec, &l);
   char *x = malloc(length + 1);
@@ -182,7 +186,11 @@ static void test_memory(void) {
 }
 
 static void test_columns(void) {
-  edb_inserts_spec inserts = {&write_methods, &write_dialect, NULL, &unit_host, &error, 10, 0};
+  edb_inserts_spec inserts = {.methods = &write_methods,
+                              .dialect = &write_dialect,
+                              .host = &unit_host,
+                              .error = &error,
+                              .rows = 10};
   edb_load_spec none = {.table = "t", .columns = columns, .n = 0}, many = none;
   void *l;
   many.n = 1001;

@@ -97,7 +97,7 @@ static void test_catalog(void) {
   CHECK_STR(listed(&c, catalog->relation, "public", "plain"), "");
   CHECK_STR(listed(&c, catalog->columns, NULL, "plain"),
             "'a'|'int4'|'integer'|false|1|0; "
-            "'b \"q'|'varchar'|'character varying(10)'|false|0|1; "
+            "'b \"q'|'text exact'|'character varying(10)'|false|0|1; "
             "'c'|'numeric'|'numeric(10,2)'|true|0|0; 'd'|'int2'|'smaller'|true|0|1; "
             "'e'|'array'|'integer[]'|true|0|0; 'f'|'composite'|'pair'|true|0|0; "
             "'g'|'int4'|'integer'|false|0|1; 'h'|'interval'|'interval'|true|0|0; "
