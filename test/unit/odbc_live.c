@@ -322,7 +322,8 @@ static void test_open_fails(void) {
   CHECK_INT(open_with("stream", "2", &c), EDB_INVALID_QUERY);
   CHECK_INT(open_with("dbms", "Ingres", &c), EDB_INVALID_QUERY);
   CHECK_INT(open_with("dbms", "generic", &c), EDB_OK);
-  CHECK(edb_connection_dialect(&c) == &od_generic);
+  /* With the quotes that the driver tells. */
+  CHECK(strncmp(edb_connection_dialect(&c)->name, "generic", 7) == 0);
   CHECK_INT(edb_close(&c), EDB_OK);
 }
 
