@@ -271,10 +271,29 @@ static void send_time(const Condition *c, int op, const edb_value *value) {
 
 /* ---- One value ---------------------------------------------------------------------------------- */
 
+/* Whether a number's text may begin so, which is none itself: 1.0e+20, Inf. */
+static int begins_number(const char *p, size_t n) {
+  size_t sign = n > 0 && p[0] == '-';
+  if (n > sign && n <= sign + 3 && sqlite3_strnicmp(p + sign, "Inf", (int)(n - sign)) == 0)
+    return 1;
+  if (n > 0 && (p[n - 1] == '+' || p[n - 1] == '-')) n--;
+  return n > 1 && (p[n - 1] == 'e' || p[n - 1] == 'E') &&
+         (p[n - 2] == '.' || (p[n - 2] >= '0' && p[n - 2] <= '9'));
+}
+
+/* SQLite adds b >= '1.0e+' to b GLOB '1.0e+*', where numbers have text like that and are less than any text. */
+static int may_be_pattern(int op, sqlite3_value *v) {
+  if (op != OP(GE) || sqlite3_value_type(v) != SQLITE_TEXT) return 0;
+  const char *text = (const char *)sqlite3_value_text(v);
+  return text != NULL && begins_number(text, (size_t)sqlite3_value_bytes(v));
+}
+
 Shipped ship_bound(const Definition *d, const edb_type *type, int op, sqlite3_value *v, Bound *b) {
   b->op = op;
   b->exact = 1;
   if (sqlite3_value_type(v) == SQLITE_NULL) return SHIP_NEVER;
+  if ((is_number(type->compare) || type->compare == EDB_COMPARE_SQLITE) && may_be_pattern(op, v))
+    return SHIP_SKIP;
   if (is_number(type->compare)) return ship_bound_number(type, v, b);
   if (is_time(type->compare)) return ship_bound_time(type, v, b);
   if (type->compare == EDB_COMPARE_SQLITE) return ship_bound_sqlite(v, b);

@@ -183,11 +183,16 @@ static const char *array_format(const List *list) {
   return format ? format : c->type->array;
 }
 
+/* The collation of IN is the column's own, whatever stands with the parameters. */
+static const char *list_head(const Condition *c) {
+  return c->type->compare == EDB_COMPARE_SQLITE ? "%s COLLATE BINARY IN (" : "%s IN (";
+}
+
 /* The condition, for so many parameters. */
 static void list_write(const List *list, int count) {
   const Condition *c = list->c;
   sqlite3_str *out = c->sql->text;
-  sqlite3_str_appendf(out, list->array ? "%s " : "%s IN (", c->column);
+  sqlite3_str_appendf(out, list->array ? "%s " : list_head(c), c->column);
   for (int i = 0; i < count; i++) {
     char placeholder[EDB_PLACEHOLDER_TEXT];
     edb_placeholder(c->sql->dialect, list->first + i + 1, placeholder);
@@ -245,7 +250,7 @@ Shipped ship_typical_list(const Condition *c) {
     sqlite3_str_appendf(c->sql->text, "%s ", c->column);
     append_template(c->sql->text, c->type->array, placeholder);
   } else {
-    sqlite3_str_appendf(c->sql->text, "%s IN (", c->column);
+    sqlite3_str_appendf(c->sql->text, list_head(c), c->column);
     ship_parameter(c, &null);
     sqlite3_str_appendall(c->sql->text, ", …)");
   }

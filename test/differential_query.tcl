@@ -46,7 +46,7 @@ proc differential::query {} {
 # integer if both are in a list; other columns equal it.
 proc differential::constant {column} {
   set value [any_constant $column]
-  if {[dict get $column name] eq "rowid" && [regexp {^-9[\d.]+(e\+18|\.0)$} $value]} { return -1.0 }
+  if {[dict get $column name] eq "rowid" && [regexp {^'?-9[\d.]+(e\+18|\.0)'?$} $value]} { return -1.0 }
   return $value
 }
 
