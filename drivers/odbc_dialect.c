@@ -47,16 +47,20 @@ static const edb_type *mysql_type(const char *name) {
   }
   return or_generic(edb_mysql_driver.dialect->type(name), name);
 }
-/* A parameter is text, of which the server makes the type of what it is compared with: minutes, of what is beside a
-** smalldatetime, or an error where it goes no further than 2079. */
+/* A parameter is text, of which the server makes the type of what it is compared with: of a smalldatetime minutes, and an error
+** where that goes no further than 2079; of a time(0) whole seconds. So it is made what has all that a parameter may have. */
+#define WHOLE(its_name, its_declared, its_compare, as)                                             \
+  .name = its_name, .kind = EDB_TIME, .declared = its_declared, .compare = its_compare,            \
+  .parameter = "CAST(%s AS " as ")", .finest = 100
+
 static const edb_type *sqlserver_type(const char *name) {
+  static const edb_span clocks = {
+      0, {86399999999900, 0, EDB_CLOCK, 0}, 0}; /* to 23:59:59.9999999 */
   static const edb_type own[] = {
-      {.name = "smalldatetime",
-       .kind = EDB_TIME,
-       .declared = EDB_DECLARED_DATETIME,
-       .compare = EDB_COMPARE_DATETIME,
-       .parameter = "CAST(%s AS datetime2)",
-       .finest = 100},
+      {WHOLE("datetime2", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "datetime2")},
+      {WHOLE("datetimeoffset", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT, "datetimeoffset")},
+      {WHOLE("smalldatetime", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "datetime2")},
+      {WHOLE("time", EDB_DECLARED_TIME, EDB_COMPARE_CLOCK, "time"), .span = &clocks},
   };
   return type_in(own, sizeof own / sizeof own[0],
                  or_generic(edb_sqlserver_driver.dialect->type(name), name));
