@@ -74,7 +74,7 @@ proc differential::query_prefix {} {
   set scope [columns_of $table t]
   set texts [lmap column $scope { expr {[dict get $column class] in {text date datetime} ? $column : [continue]} }]
   set column [random::pick [expr {$texts eq {} || [random::chance 10] ? $scope : $texts}]]
-  if {[dict get $column class] eq "real"} { return [query_where] }
+  if {[dict get $column class] eq "real" || [dict get $column name] eq "rowid"} { return [query_where] }
   set c [dict get $column sql]
   set value [constant $column]
   if {[random::chance 30]} { set value "[random::pick {upper lower}]($value)" }
