@@ -259,7 +259,8 @@ static int scan_count(Scan *scan) {
 static edb_value stored_value(sqlite3_value *v) {
   sqlite3_value_numeric_type(v);
   edb_value value = value_parameter(v);
-  if (value.kind == EDB_F64 && fabs(value.as.f64) < 0x1p51 && value.as.f64 == trunc(value.as.f64)) {
+  if (value.kind == EDB_F64 && fabs(value.as.f64) < 0x1p51 &&
+      value.as.f64 == (double)(int64_t)value.as.f64) {
     value.as.i64 = (int64_t)value.as.f64;
     value.kind = EDB_I64;
   }
