@@ -63,8 +63,6 @@ Shipped ship_pattern(const Condition *c, int op, sqlite3_value *v, int *exact);
 
 /* The list is sqlite3_vtab_in_first's. */
 Shipped ship_list(const Condition *c, sqlite3_value *list);
-/* Whether the term may go out in several statements, whose rows then have no order and no limit. */
-int ship_chunks(const Definition *definition, const Term *term);
 /* For EXPLAIN: a list of unknown length. */
 Shipped ship_typical_list(const Condition *c);
 

@@ -256,7 +256,3 @@ Shipped ship_typical_list(const Condition *c) {
   }
   return SHIP_SENT;
 }
-
-int ship_chunks(const Definition *d, const Term *term) {
-  return term->in && (term->column < 0 || d->columns[term->column].type->array == NULL);
-}
