@@ -279,6 +279,7 @@ typedef enum edb_compare {
   EDB_COMPARE_BOOLEAN,
   EDB_COMPARE_FLOAT,  /* may hold NaN, which sorts above all there and is NULL here */
   EDB_COMPARE_FINITE, /* a float; the server has neither NaN nor infinities */
+  EDB_COMPARE_DECIMAL, /* a decimal of any precision: compared there as such, here as the nearest double */
   EDB_COMPARE_DATE,
   EDB_COMPARE_CLOCK,
   EDB_COMPARE_DATETIME,
@@ -300,6 +301,9 @@ struct edb_type {
   ** quoted table, %c = the quoted column, %l = the column's name as a literal; NULL: it is text as any other. */
   const char *from_json;
   char json;
+  const char *
+      decimal_bound; /* decimals: how a bound's placeholder stands, %s = it; the parameter is text, up to 27 digits
+                              ** before the point and 10 behind it; NULL: it is an EDB_F64 */
   const char *array; /* the test against a text parameter that is an array of it, behind the column:
                          ** "= ANY (%s::text::int8[])", its elements written as PostgreSQL's array
                          ** literals are; NULL: a list of parameters is sent */

@@ -89,7 +89,11 @@ static const edb_type types[] = {
     TEXT("char", EDB_REACH_ASCII),
     MOMENT("date", EDB_DECLARED_DATE, EDB_COMPARE_DATE, "DATE"),
     MOMENT("datetime", EDB_DECLARED_DATETIME, EDB_COMPARE_DATETIME, "DATETIME(6)"),
-    PLAIN("decimal", EDB_TEXT, EDB_DECLARED_NUMERIC),
+    {.name = "decimal",
+     .kind = EDB_TEXT,
+     .declared = EDB_DECLARED_NUMERIC,
+     .compare = EDB_COMPARE_DECIMAL,
+     .decimal_bound = "CAST(%s AS DECIMAL(65,10))"},
     FLOAT("double", NULL),
     TEXT("enum", EDB_REACH_ASCII),
     /* As text, the server writes six digits of it. */

@@ -25,7 +25,7 @@
 #define COMPARED(its_name, its_kind, its_declared, its_compare)                                    \
   { .name = its_name, .kind = its_kind, .declared = its_declared, .compare = its_compare }
 #define BYTES(its_name) PLAIN(its_name, EDB_BYTES, EDB_DECLARED_BLOB)
-#define DECIMAL(its_name) PLAIN(its_name, EDB_TEXT, EDB_DECLARED_NUMERIC)
+#define DECIMAL(its_name) COMPARED(its_name, EDB_TEXT, EDB_DECLARED_NUMERIC, EDB_COMPARE_DECIMAL)
 #define INTEGER(its_name) COMPARED(its_name, EDB_I64, EDB_DECLARED_INTEGER, EDB_COMPARE_INTEGER)
 #define FLOAT(its_name) COMPARED(its_name, EDB_F64, EDB_DECLARED_REAL, EDB_COMPARE_FINITE)
 #define TEXT(its_name, its_compared, its_text)                                                     \

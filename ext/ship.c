@@ -29,7 +29,7 @@ static int is_time(edb_compare compare) {
 }
 
 static int is_number(edb_compare compare) {
-  return compare >= EDB_COMPARE_INTEGER && compare <= EDB_COMPARE_FINITE;
+  return compare >= EDB_COMPARE_INTEGER && compare <= EDB_COMPARE_DECIMAL;
 }
 
 int ship_minds_outer(int op) { return ship_is_range(op) || op == OP(EQ) || op == OP(IS) ? 0 : 1; }
@@ -100,6 +100,8 @@ static int is_decimal_as_text(const Question *q) {
   return q->type->declared == EDB_DECLARED_NUMERIC && q->definition->decimal_text;
 }
 
+static int is_decimal(const Question *q) { return q->type->compare == EDB_COMPARE_DECIMAL; }
+
 static int is_by_another_collation(const Question *q) {
   return !is_number(q->type->compare) && sqlite3_stricmp(q->collation, "BINARY") != 0;
 }
@@ -135,6 +137,7 @@ static const struct Limit {
      "SQLite compares by a collation that is not BINARY"},
     {EQUAL | UNEQUAL | RANGE, is_decimal_as_text, SHIP_UNSAFE,
      "decimals are compared as text here"},
+    {UNEQUAL, is_decimal, SHIP_UNSAFE, "decimals are compared as doubles here"},
     {UNEQUAL, is_unequal_beyond_bytes, SHIP_UNSAFE,
      "the server may take for equal what differs in case, accents or blanks at the end"},
     {UNEQUAL, is_rounded, SHIP_UNSAFE, "the server rounds what the column is compared with"},
@@ -150,6 +153,7 @@ static const struct Limit {
      "SQLite does not tell by which collation it compares"},
     {EQUAL, is_equal_beyond_bytes, SHIP_SUPERSET,
      "the server may take for equal what differs in case, accents or blanks at the end"},
+    {EQUAL | RANGE, is_decimal, SHIP_SUPERSET, "decimals are compared as doubles here"},
     {RANGE, is_padded, SHIP_SUPERSET, "the server disregards blanks at the end"},
     {PATTERN, matches_more, SHIP_SUPERSET, "the server's patterns may disregard case or accents"},
     {RANGE, has_years_outside, SHIP_SUPERSET,
@@ -308,9 +312,11 @@ int ship_form(const Definition *d, const Term *term, sqlite3_value *value, edb_v
               int *exact) {
   Bound b = {.literal = term->literal};
   if (term->in || value == NULL || sqlite3_value_type(value) == SQLITE_NULL) return SHIP_OWN;
-  const edb_text *text = type_of(d, term)->text;
+  const edb_type *type = type_of(d, term);
+  const edb_text *text = type->text;
   if (ship_minds_outer(term->op) || (text && text->padded)) return SHIP_OWN;
-  Shipped shipped = ship_bound(d, type_of(d, term), term->op, value, &b);
+  if (type->compare == EDB_COMPARE_DECIMAL) return SHIP_OWN;
+  Shipped shipped = ship_bound(d, type, term->op, value, &b);
   *parameter = b.value;
   *exact = shipped == SHIP_SENT && b.exact && term->class == SHIP_EXACT;
   return shipped == SHIP_SENT ? b.op : shipped == SHIP_SKIP ? 0 : SHIP_OWN;
@@ -329,7 +335,9 @@ static Shipped ship_value(const Condition *c, int op, sqlite3_value *v, int *exa
   }
   if (shipped == SHIP_PRESENT) return send_null(c, 1);
   if (shipped != SHIP_SENT) return shipped;
-  if (is_time(c->type->compare)) {
+  if (c->type->compare == EDB_COMPARE_DECIMAL) {
+    ship_decimal(c, b.op, b.value.as.f64);
+  } else if (is_time(c->type->compare)) {
     send_time(c, b.op, &b.value);
   } else {
     send(c, b.op, &b.value);

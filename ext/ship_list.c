@@ -222,6 +222,11 @@ static Shipped list_finish(List *list) {
   return SHIP_SENT;
 }
 
+/* A decimal is between two bounds for each value. */
+int ship_has_lists(const Definition *d, int column) {
+  return column < 0 || d->columns[column].type->compare != EDB_COMPARE_DECIMAL;
+}
+
 Shipped ship_list(const Condition *c, sqlite3_value *values) {
   Sql *sql = c->sql;
   int may_chunk = sql->may_chunk;
