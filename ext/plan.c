@@ -187,8 +187,7 @@ static void plan_conditions(const Table *table, sqlite3_index_info *info, Plan *
     term->op = (unsigned char)op;
     term->class = (unsigned char)class;
     term->literal = is_literal(info, i);
-    term->in = op == SQLITE_INDEX_CONSTRAINT_EQ && ship_has_lists(d, column) &&
-               sqlite3_vtab_in(info, i, -1);
+    term->in = op == SQLITE_INDEX_CONSTRAINT_EQ && sqlite3_vtab_in(info, i, -1);
     term->argument = (*arguments)++;
     if (term->in) sqlite3_vtab_in(info, i, 1);
     info->aConstraintUsage[i].argvIndex = term->argument + 1;

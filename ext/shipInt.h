@@ -38,9 +38,6 @@ Shipped ship_bound_time(const edb_type *type, sqlite3_value *v, Bound *b);
 Shipped ship_bound_text(const Definition *definition, const edb_type *type, sqlite3_value *v,
                         Bound *b);
 
-/* Writes a condition on a decimal, of a range or for equality; f: what ship_bound_number made of the value. */
-void ship_decimal(const Condition *c, int op, double f);
-
 /* Whichever of them the type is for. */
 Shipped ship_bound(const Definition *definition, const edb_type *type, int op, sqlite3_value *v,
                    Bound *b);
@@ -54,6 +51,14 @@ int ship_is_text(const char *text, size_t n, unsigned reach);
 /* Writes the value's placeholder as the column is compared with it. */
 void ship_parameter(const Condition *c, const edb_value *value);
 
+/* ---- ship_decimal.c: decimals ------------------------------------------------------------------------- */
+
+Shipped ship_bound_decimal(sqlite3_value *v, Bound *b);
+/* Writes the condition, of a range or for equality; f: what ship_bound_decimal made of the value. */
+void ship_decimal(const Condition *c, int op, double f);
+/* IN; the list is sqlite3_vtab_in_first's. */
+Shipped ship_decimal_list(const Condition *c, sqlite3_value *list);
+
 /* ---- ship_like.c: patterns ---------------------------------------------------------------------- */
 
 /* How the server matches for LIKE, GLOB and edb's functions; NULL: it does not. */
@@ -64,8 +69,6 @@ Shipped ship_pattern(const Condition *c, int op, sqlite3_value *v, int *exact);
 
 /* ---- ship_list.c: IN ---------------------------------------------------------------------------- */
 
-/* Whether a whole list is one condition of the column; else SQLite asks for each of its values. */
-int ship_has_lists(const Definition *definition, int column);
 /* The list is sqlite3_vtab_in_first's. */
 Shipped ship_list(const Condition *c, sqlite3_value *list);
 /* For EXPLAIN: a list of unknown length. */

@@ -222,12 +222,8 @@ static Shipped list_finish(List *list) {
   return SHIP_SENT;
 }
 
-/* A decimal is between two bounds for each value. */
-int ship_has_lists(const Definition *d, int column) {
-  return column < 0 || d->columns[column].type->compare != EDB_COMPARE_DECIMAL;
-}
-
 Shipped ship_list(const Condition *c, sqlite3_value *values) {
+  if (c->type->compare == EDB_COMPARE_DECIMAL) return ship_decimal_list(c, values);
   Sql *sql = c->sql;
   int may_chunk = sql->may_chunk;
   List list = {.c = c, .first = sql->count, .owned = sql->owned_count, .last = {.host = sql->host}};
@@ -250,7 +246,10 @@ Shipped ship_list(const Condition *c, sqlite3_value *values) {
 Shipped ship_typical_list(const Condition *c) {
   static const edb_value null = {.kind = EDB_NULL};
   char placeholder[16];
-  if (c->type->array) {
+  if (c->type->compare == EDB_COMPARE_DECIMAL) {
+    ship_decimal(c, OP(EQ), 0);
+    sqlite3_str_appendall(c->sql->text, " OR …");
+  } else if (c->type->array) {
     sql_parameter(c->sql, &null, placeholder);
     sqlite3_str_appendf(c->sql->text, "%s ", c->column);
     append_template(c->sql->text, c->type->array, placeholder);

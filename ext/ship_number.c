@@ -7,7 +7,6 @@
 #include "extInt.h"
 
 #include <math.h>
-#include <string.h>
 
 #define OP(name) SQLITE_INDEX_CONSTRAINT_##name
 #define TWO_63 9223372036854775808.0
@@ -80,56 +79,10 @@ static Shipped boolean_against(double number, Bound *b) {
   return SHIP_SENT;
 }
 
-/* ---- Decimals ------------------------------------------------------------------------------------- */
-
-/* The server compares exactly, SQLite the nearest double (text of more than 15 digits is read to a few units of its last
-** place): so a bound is wider there, by what is more than that, and than what rounding it to ten digits behind the point
-** does. */
-#define DECIMAL_WIDER (1.0 / 281474976710656) /* 2^-48: 16 units in the last place */
-#define DECIMAL_WIDER_BY 1e-9
-#define DECIMAL_MOST 1e27 /* beyond, no bound is sent */
-
-static Shipped decimal_bound(sqlite3_value *v, Bound *b) {
-  double f = sqlite3_value_double(v);
-  b->value = float_value(f);
-  return fabs(f) < DECIMAL_MOST ? SHIP_SENT : SHIP_SKIP;
-}
-
-/* The bound moved outwards: down for `lower`. */
-static void append_decimal(const Condition *c, double f, int lower) {
-  double wider = fabs(f) * DECIMAL_WIDER + DECIMAL_WIDER_BY;
-  edb_value value = float_value(lower ? f - wider : f + wider);
-  char placeholder[EDB_PLACEHOLDER_TEXT];
-  if (c->type->decimal_bound) {
-    char *text = sqlite3_mprintf("%.10f", value.as.f64);
-    value.kind = EDB_TEXT;
-    value.as.text.p = text ? text : "";
-    value.as.text.n = strlen(value.as.text.p);
-    sql_own(c->sql, text);
-  }
-  sql_parameter(c->sql, &value, placeholder);
-  append_template(c->sql->text, c->type->decimal_bound ? c->type->decimal_bound : "%s",
-                  placeholder);
-}
-
-void ship_decimal(const Condition *c, int op, double f) {
-  sqlite3_str *out = c->sql->text;
-  int lower = op == OP(GT) || op == OP(GE);
-  if (ship_is_range(op)) {
-    sqlite3_str_appendf(out, "%s %s ", c->column, lower ? ">" : "<");
-    append_decimal(c, f, lower);
-    return;
-  }
-  sqlite3_str_appendf(out, "%s BETWEEN ", c->column);
-  append_decimal(c, f, 1);
-  sqlite3_str_appendall(out, " AND ");
-  append_decimal(c, f, 0);
-}
-
 Shipped ship_bound_number(const edb_type *type, sqlite3_value *v, Bound *b) {
   int kind = sqlite3_value_numeric_type(v);
   if (kind != SQLITE_INTEGER && kind != SQLITE_FLOAT) return ship_beyond(b->op, 0);
-  if (type->compare == EDB_COMPARE_DECIMAL) return decimal_bound(v, b);
+  if (type->compare == EDB_COMPARE_DECIMAL) return ship_bound_decimal(v, b);
   if (type->compare == EDB_COMPARE_BOOLEAN) return boolean_against(sqlite3_value_double(v), b);
   int integers = type->compare == EDB_COMPARE_INTEGER || type->compare == EDB_COMPARE_UNSIGNED;
   if (kind == SQLITE_FLOAT && integers) {
