@@ -99,6 +99,23 @@ static const edb_type *sqlite_type(const char *name) {
   return type_in(own, sizeof own / sizeof own[0], edb_sqlite_driver.dialect->type(name));
 }
 
+/* Decimals of those that are known to compare them with what is made of a bound. */
+#define DECIMAL(its_name, bound)                                                                   \
+  {                                                                                                \
+    .name = its_name, .kind = EDB_TEXT, .declared = EDB_DECLARED_NUMERIC,                          \
+    .compare = EDB_COMPARE_DECIMAL, .decimal_bound = bound                                         \
+  }
+#define WITH_DECIMALS(function, bound)                                                             \
+  static const edb_type *function(const char *name) {                                              \
+    static const edb_type own[] = {DECIMAL("decimal", bound), DECIMAL("numeric", bound)};          \
+    return type_in(own, sizeof own / sizeof own[0], od_type_called(name));                         \
+  }
+/* There, text is made a number by the session's language, unless it is said how it is written. */
+WITH_DECIMALS(oracle_type, "TO_NUMBER(%s, '9999999999999999999999999999D9999999999', "
+                           "'NLS_NUMERIC_CHARACTERS=''.,''')")
+WITH_DECIMALS(db2_type, "CAST(%s AS DECFLOAT(34))")
+WITH_DECIMALS(snowflake_type, "CAST(%s AS NUMBER(38,10))")
+
 /* ---- Dialects ------------------------------------------------------------------------------------------ */
 
 /* What begins or ends something that lasts, of any of them: it is refused before it is known which one it is. */
@@ -209,7 +226,7 @@ const edb_dialect od_oracle = {.name = "oracle",
                                .savepoint = "SAVEPOINT %s",
                                .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                                .control = control,
-                               .type = od_type_called};
+                               .type = oracle_type};
 const edb_dialect od_db2 = {.name = "db2",
                             .quote = {'"', '"'},
                             .insert_defaults = " VALUES (DEFAULT)",
@@ -224,7 +241,7 @@ const edb_dialect od_db2 = {.name = "db2",
                             .rollback_to = "ROLLBACK TO SAVEPOINT %s",
                             .release = "RELEASE SAVEPOINT %s",
                             .control = control,
-                            .type = od_type_called};
+                            .type = db2_type};
 const edb_dialect od_snowflake = {.name = "snowflake",
                                   .quote = {'"', '"'},
                                   .insert_defaults = " VALUES (DEFAULT)",
@@ -237,7 +254,7 @@ const edb_dialect od_snowflake = {.name = "snowflake",
                                   .max_parameters = 1000,
                                   .column_aliases = 1,
                                   .control = control,
-                                  .type = od_type_called};
+                                  .type = snowflake_type};
 
 const edb_dialect *const od_dialects[] = {&od_generic,
                                           &od_generic_backquote,

@@ -98,7 +98,9 @@ const edb_type *od_column_type(const od_flavour *flavour, const char *name, int 
   char plain[64];
   plain_name(name, plain);
   if (is_unsigned < 0) is_unsigned = strstr(plain, "unsigned") != NULL;
-  if (!flavour || !flavour->by_name) return od_type_of(sql_type, is_unsigned);
+  const edb_type *generic = od_type_of(sql_type, is_unsigned);
+  if (!flavour) return generic;
+  if (!flavour->by_name) return flavour->dialect->type(generic->name);
   /* PostgreSQL calls an array by its element's type. */
   if (plain[0] == '_') return flavour->dialect->type("array");
   /* MySQL's driver tells of the missing sign apart. */
@@ -110,7 +112,6 @@ const edb_type *od_column_type(const od_flavour *flavour, const char *name, int 
   }
   const edb_type *type = flavour->dialect->type(plain);
   /* A number of an unknown name is a number all the same. */
-  const edb_type *generic = od_type_of(sql_type, is_unsigned);
   const int number =
       generic->kind == EDB_I64 || generic->kind == EDB_U64 || generic->kind == EDB_F64;
   return type->name[0] || !number ? type : flavour->dialect->type(generic->name);
