@@ -98,7 +98,7 @@ static int statement_each(void *statement, const edb_parameter *parameters, size
 static int statement_query(void *statement, const edb_parameter *parameters, size_t n,
                            void **rows) {
   pg_statement *s = statement;
-  int rc = pg_ready(s->connection);
+  int rc = ready_at_all(s->connection);
   return rc == EDB_OK ? pg_rows_start(s, parameters, n, 0, rows) : rc;
 }
 

@@ -222,6 +222,7 @@ typedef struct pg_rows {
   unsigned char owns;            /* the statement ends with the reader */
   unsigned char transaction;     /* in one: stopping would doom it */
   unsigned char savepoint;       /* but for a savepoint */
+  unsigned char pipelined;       /* they come in a pipeline, behind what was set down */
 } pg_rows;
 
 /* A SAVEPOINT or RELEASE that is prepared at the server. */
@@ -400,6 +401,11 @@ int pg_run_with_deferred(pg_statement *s, int64_t *affected);
 /* In a pipeline that was entered: sends what was set down, *count commands; 0: libpq failed. And what came of the pipeline. */
 int pg_pipeline_deferred(pg_connection *c, size_t *count);
 void pg_settle_deferred(pg_connection *c, int rc);
+/* Sends a prepared statement, whose parameters are encoded, behind what was set down, and answers when its own results are
+** next. They end with those of the pipeline, which the caller leaves then. Needs pipelines. */
+int pg_query_with_deferred(pg_statement *s);
+/* All of its results were taken, with that outcome. It is the answer, unless the connection is lost. */
+int pg_leave_pipeline(pg_connection *c, int rc);
 
 /* ---- Many runs at once (postgresql_each.c) ------------------------------------------------------- */
 

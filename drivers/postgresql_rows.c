@@ -31,11 +31,18 @@ static void drop(pg_rows *r) {
   r->row = r->rows = 0;
 }
 
+/* The pipeline that the rows came in, if they did, ends with them. */
+static int leave(pg_rows *r, int rc) {
+  const int pipelined = r->pipelined;
+  r->pipelined = 0;
+  return pipelined ? pg_leave_pipeline(r->statement->connection, rc) : rc;
+}
+
 /* The command is over at the server: nothing more will come. */
 static int ended(pg_rows *r, int rc) {
   drop(r);
   r->done = 1;
-  return rc;
+  return leave(r, rc);
 }
 
 /* The server said something that we cannot read on from. */
@@ -44,7 +51,7 @@ static int broken(pg_rows *r) {
   edb_error why = c->error;
   drop(r);
   r->done = 1;
-  if (pg_stop(c) != EDB_OK) return EDB_CLOSED;
+  if (leave(r, pg_stop(c)) != EDB_OK) return EDB_CLOSED;
   c->error = why;
   return (int)why.code;
 }
@@ -108,7 +115,8 @@ static int next_result(pg_rows *r) {
     PGresult *result = pq.getResult(c->pq);
     if (!result) {
       if (pq.status(c->pq) == CONNECTION_BAD) return ended(r, pg_lost(c));
-      return ended(r, EDB_DONE);
+      rc = r->pipelined ? pg_finish(c, NULL) : EDB_OK;
+      return ended(r, rc == EDB_OK ? EDB_DONE : rc);
     }
     switch (pq.resultStatus(result)) {
     case PGRES_TUPLES_OK:
@@ -293,11 +301,20 @@ static int start_copy(pg_rows *r) {
   return rc;
 }
 
+/* Whether SAVEPOINTs that were set down may travel with it. A long reading has its own, or comes by COPY. */
+static int joins_deferred(const pg_rows *r) {
+  const pg_statement *s = r->statement;
+  return s->connection->deferred.n > 0 && s->name[0] && s->n_columns > 0 && pq.pipelineSync &&
+         !r->savepoint && !wants_copy(r);
+}
+
 static int start_results(pg_rows *r) {
   pg_statement *s = r->statement;
   pg_connection *c = s->connection;
-  int rc = pg_statement_send(s);
+  const int joins = joins_deferred(r);
+  int rc = joins ? pg_query_with_deferred(s) : pg_statement_send(s);
   if (rc != EDB_OK) return rc;
+  r->pipelined = (unsigned char)joins;
   if (pq.setChunkedRowsMode && c->fetch != PG_FETCH_SINGLE) {
     pq.setChunkedRowsMode(c->pq, s->bulky ? BULKY_CHUNK_ROWS : CHUNK_ROWS);
   } else {
@@ -323,10 +340,13 @@ int pg_rows_start(pg_statement *s, const edb_parameter *parameters, size_t n, in
   r->scratch.money_digits = c->money_digits;
   r->transaction = pq.transactionStatus(c->pq) == PQTRANS_INTRANS;
   if (r->transaction && s->reads && s->expected >= SAVEPOINT_ROWS) {
-    rc = pg_run(c, "SAVEPOINT edb_reader", NULL);
+    rc = pg_send_deferred(c);
+    if (rc == EDB_OK) rc = pg_run(c, "SAVEPOINT edb_reader", NULL);
     if (rc != EDB_OK) return rc;
     r->savepoint = 1;
   }
+  if (!joins_deferred(r)) rc = pg_send_deferred(c);
+  if (rc != EDB_OK) return rc;
   rc = wants_copy(r) ? start_copy(r) : EDB_UNSUPPORTED;
   if (rc == EDB_UNSUPPORTED) rc = start_results(r);
   if (rc != EDB_OK) return rc;
@@ -355,7 +375,7 @@ int pg_rows_next_borrowed(void *rows, const edb_value **values) {
 /* Whether the end has come already, and lies unread. */
 static int at_end(pg_rows *r) {
   pg_connection *c = r->statement->connection;
-  if (r->copying) return 0;
+  if (r->copying || r->pipelined) return 0;
   for (int reads = 0; reads < 2; reads++) {
     while (!pq.isBusy(c->pq)) {
       PGresult *result = pq.getResult(c->pq);
@@ -389,7 +409,7 @@ int pg_rows_close(void *rows) {
   int rc = EDB_OK;
   drop(r);
   atomic_store(&c->cancelled, 0);
-  if (!r->done && !c->dead) rc = end_early(r);
+  if (!r->done && !c->dead) rc = leave(r, end_early(r));
   if (r->savepoint && !c->dead && pq.transactionStatus(c->pq) == PQTRANS_INTRANS) {
     rc = pg_run(c, "RELEASE SAVEPOINT edb_reader", NULL);
   }

@@ -95,7 +95,45 @@ int pg_run_with_deferred(pg_statement *s, int64_t *affected) {
   int rc = pg_sent(c, sent);
   if (rc == EDB_OK) rc = pg_affected(c, affected);
   pg_settle_deferred(c, rc);
+  return pg_leave_pipeline(c, rc);
+}
+
+/* Takes the results of the first commands of a pipeline. */
+static int take_deferred(pg_connection *c, size_t commands) {
+  while (commands > 0) {
+    int rc = pg_wait(c);
+    if (rc != EDB_OK) return rc;
+    PGresult *result = pq.getResult(c->pq);
+    if (!result && pq.status(c->pq) == CONNECTION_BAD) return pg_lost(c);
+    commands -= !result; /* behind each command */
+    const int good = !result || pq.resultStatus(result) == PGRES_COMMAND_OK;
+    if (!good) rc = pg_result_error(c, result);
+    if (result) pq.clear(result);
+    if (good) continue;
+    const edb_error why = c->error;
+    if (pg_drain(c) != EDB_CLOSED) c->error = why;
+    return (int)c->error.code;
+  }
+  return EDB_OK;
+}
+
+int pg_query_with_deferred(pg_statement *s) {
+  pg_connection *c = s->connection;
+  size_t count = 0;
+  c->pipeline = (unsigned char)pq.enterPipelineMode(c->pq);
+  int rc = pg_sent(c, c->pipeline && pg_pipeline_deferred(c, &count) &&
+                          pq.sendQueryPrepared(c->pq, s->name, s->n_parameters, s->parameter_values,
+                                               s->lengths, s->formats, !s->text) &&
+                          pq.pipelineSync(c->pq));
+  if (rc == EDB_OK) rc = take_deferred(c, count);
+  pg_settle_deferred(c, rc);
+  return rc == EDB_OK ? rc : pg_leave_pipeline(c, rc);
+}
+
+int pg_leave_pipeline(pg_connection *c, int rc) {
   c->pipeline = 0;
-  if (!pq.exitPipelineMode(c->pq) && rc == EDB_OK) rc = pg_lost(c);
+  if (c->dead || pq.exitPipelineMode(c->pq)) return rc;
+  if (rc == EDB_OK || rc == EDB_DONE) return pg_lost(c);
+  c->dead = 1;
   return rc;
 }
