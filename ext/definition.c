@@ -333,20 +333,25 @@ int definition_apply_key(Definition *d, char **message) {
     for (int i = 0; i < d->count && !found; i++) {
       const char *name = d->columns[i].name;
       if (strlen(name) == length && sqlite3_strnicmp(name, p, (int)length) == 0) {
-        d->columns[i].key = ++ordinal;
-        found = 1;
+        found = d->columns[i].key ? -1 : 1;
+        if (found == 1) d->columns[i].key = ++ordinal;
       }
     }
-    if (!found) {
-      *message = sqlite3_mprintf("edb: option key: there is no column %.*s", (int)length, p);
+    if (found != 1) {
+      *message = sqlite3_mprintf(found ? "edb: option key: %.*s is there twice"
+                                       : "edb: option key: there is no column %.*s",
+                                 (int)length, p);
       return SQLITE_ERROR;
     }
     p += n;
   }
-  return SQLITE_OK;
+  if (ordinal > 0) return SQLITE_OK;
+  *message = sqlite3_mprintf("edb: option key: \"%s\" names no column", d->key);
+  return SQLITE_ERROR;
 }
 
 void definition_settle(Definition *d) {
+  if (d->dialect->dynamic) d->decimal_text = 0; /* values come as they are */
   d->aliased = 0;
   if (d->query == NULL || !d->dialect->column_aliases) return;
   for (int i = 0; i < d->count && !d->aliased; i++) {

@@ -347,7 +347,7 @@ Column *definition_add(Definition *definition, const char *remote, const edb_typ
 /* The option key= names the columns that tell rows apart. */
 int definition_apply_key(Definition *definition, char **message);
 
-/* Sets what follows from the columns, once they are all there. */
+/* Sets what follows from the dialect and the columns, once they are all there. */
 void definition_settle(Definition *definition);
 
 Identity definition_identity(const Definition *definition);
