@@ -59,6 +59,18 @@ static int fetch_of(const char *text, pg_fetch *fetch, edb_error *error) {
   return edb_fail(error, EDB_FAILED, "fetch=%s: must be auto, single, chunked or copy", text);
 }
 
+/* libpq reads it only where it waits itself. With 0 and less the time-out of statements holds, if there is one. */
+static int connect_ms_of(const char *text, int64_t *ms, edb_error *error) {
+  if (!text) return EDB_OK;
+  char *end;
+  long seconds = strtol(text, &end, 10);
+  if (end == text || *end || seconds > 86400) {
+    return edb_fail(error, EDB_FAILED, "connect_timeout=%s: must be a number of up to 86400", text);
+  }
+  if (seconds > 0) *ms = (int64_t)seconds * 1000;
+  return EDB_OK;
+}
+
 /* ---- Connecting -------------------------------------------------------------------------------- */
 
 /* The session as the decoders want it. */
@@ -83,11 +95,9 @@ static int refused(PGconn *conn, const char *const secrets[2], edb_error *error)
   return edb_fail(error, EDB_FAILED, "%s", text[0] ? text : "the connection was refused");
 }
 
-static int connect_all(PGconn *conn, const edb_host *host, const char *timeout,
-                       const char *const secrets[2], edb_error *error) {
+static int connect_all(PGconn *conn, const edb_host *host, int64_t ms, const char *const secrets[2],
+                       edb_error *error) {
   int64_t now = pg_now_ms();
-  long seconds = timeout ? strtol(timeout, NULL, 10) : 0;
-  int64_t ms = seconds > 0 ? (int64_t)seconds * 1000 : host->timeout_ms;
   pg_waiting w = {host, NULL, 1, ms > 0 ? now + ms : 0, now};
   int state = PGRES_POLLING_WRITING;
   if (pq.status(conn) == CONNECTION_BAD) return refused(conn, secrets, error);
@@ -110,7 +120,9 @@ int pg_open(const edb_option *options, size_t n, const edb_host *host, void **co
   const char *keys[N_OPTIONS + 2], *values[N_OPTIONS + 2];
   int k = 0;
   pg_fetch fetch = PG_FETCH_AUTO;
+  int64_t ms = host->timeout_ms;
   int rc = fetch_of(edb_option_get(options, n, "fetch"), &fetch, error);
+  if (rc == EDB_OK) rc = connect_ms_of(edb_option_get(options, n, "connect_timeout"), &ms, error);
   if (rc == EDB_OK) rc = pg_library_load(error);
   if (rc != EDB_OK) return rc;
   for (const edb_option_spec *spec = pg_options; spec->name; spec++) {
@@ -139,7 +151,7 @@ int pg_open(const edb_option *options, size_t n, const edb_host *host, void **co
     goto failed;
   }
   pq.setNoticeReceiver(c->pq, pg_notice, c);
-  rc = connect_all(c->pq, host, edb_option_get(options, n, "connect_timeout"), secrets, error);
+  rc = connect_all(c->pq, host, ms, secrets, error);
   if (rc != EDB_OK) goto failed;
   pq.setnonblocking(c->pq, 1);
   rc = pg_run(c, setup, NULL);
