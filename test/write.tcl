@@ -9,6 +9,8 @@ namespace eval write {
   }
   array set uuid {postgresql uuid mysql uuid sqlserver uniqueidentifier sqlite text}
   array set blob {postgresql bytea mysql varbinary(20) sqlserver varbinary(20) sqlite blob}
+  array set double {postgresql {double precision} mysql double sqlserver float sqlite real}
+  array set moment {postgresql timestamp mysql datetime(6) sqlserver datetime2 sqlite datetime}
   array set options {postgresql {} mysql {ENGINE=InnoDB} sqlserver {} sqlite {}}
 }
 
@@ -42,6 +44,9 @@ proc write::keys {} {
     blob "id $write::blob($::kind) PRIMARY KEY" {} id {x'00' x'00ff27' x'ff'} \
     decimal {id decimal(20,4) PRIMARY KEY} {} id {1.5 '1234567890123456.0001' 7.25} \
     date {id date PRIMARY KEY} {} id {'2024-02-29' '0001-01-01' '9999-12-31'} \
+    moment "id $write::moment($::kind) PRIMARY KEY" {} id {{'2024-02-29 10:00:00.25'} {'2024-02-29 10:00:00'} {'9999-12-31 23:59:59.999999'}} \
+    float "id $write::double($::kind) PRIMARY KEY" {} id {0.1 1e300 -2.2250738585072014e-308} \
+    padded {id char(4) PRIMARY KEY} {} id [expr {$::kind in {postgresql sqlserver} ? {{'a   '} 'it''s' {' b  '}} : {'a' 'it''s' {' b'}}}] \
     composite {id int NOT NULL, b varchar(20) NOT NULL} {, PRIMARY KEY (id, b)} {id b} {{1, 'x'} {1, 'y'} {2, 'x'}} \
     turned {id varchar(10) NOT NULL, b int NOT NULL} {, PRIMARY KEY (b, id)} {id b} {{'a', 1} {'b', 1} {'a', 2}}
 }
@@ -99,6 +104,32 @@ proc write::key_cases {} {
       }
       execsql $end
       do_test $p.there { there $t {v, w} } {r NULL s 9}
+    }
+  }
+}
+
+# Two rows of which the second has a key that is taken, and an UPDATE to such a key: what each mode makes of them (whether it
+# fails, and v of what stands then). ROLLBACK within BEGIN undoes what was before the statement too.
+proc write::mode_cases {} {
+  foreach {name columns constraint key values} [keys] {
+    lassign $values one two three
+    set t key_$name
+    set set [expr {[llength $key] == 1 ? "[lindex $key 0] = $one" : "([join $key ,]) = ($one)"}]
+    foreach {phase begin end} {auto {} {} begin BEGIN COMMIT nested {BEGIN; SAVEPOINT a; SAVEPOINT b; SAVEPOINT c} COMMIT} {
+      foreach {mode inserted updated} {
+        ABORT {1 {a b}} {1 {a b}} FAIL {1 {a b x}} {1 {a b}} IGNORE {0 {a b x}} {0 {a b}} ROLLBACK {1 {a b}} {1 {a b}} REPLACE {0 {b x y}} {1 {a b}}
+      } {
+        foreach {what sql expected} [list insert "INSERT OR $mode INTO $t VALUES ($three, 'x', 7, NULL), ($one, 'y', 8, NULL)" $inserted \
+          update "UPDATE OR $mode $t SET $set WHERE [where $key $two]" $updated] {
+          do_test mode.$name.$phase.$mode.$what {
+            execsql "DELETE FROM $t; INSERT INTO $t VALUES ($one, 'a', 1, NULL), ($two, 'b', 2, NULL); $begin; UPDATE $t SET w = w + 100"
+            set failed [catch { execsql $sql }]
+            set seen [execsql "SELECT v FROM $t ORDER BY v"]
+            set over [catch { execsql $end }]
+            list $failed $seen [expr {[there $t v] eq $seen}] $over [execsql "SELECT w FROM $t WHERE v = 'b'"]
+          } [list {*}$expected 1 {*}[expr {$mode eq "ROLLBACK" && $begin ne {} ? {1 2} : {0 102}}]]
+        }
+      }
     }
   }
 }
