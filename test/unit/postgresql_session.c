@@ -204,6 +204,7 @@ static void *interrupt_soon(void *unused) {
   return NULL;
 }
 
+/* What is to be stopped would else last longer than the runner waits: no clock is asked how long it took. */
 static void test_stopping(const char *fetch) {
   edb_connection c;
   edb_statement s;
@@ -212,25 +213,19 @@ static void test_stopping(const char *fetch) {
   pthread_t thread;
   int rc;
   if (!CHECK_INT(open_with("fetch", fetch, &c), EDB_OK)) return;
-  double since = seconds();
   pthread_create(&thread, NULL, cancel_soon, &c);
-  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(30)", NULL, 0, NULL), EDB_INTERRUPTED);
+  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(3600)", NULL, 0, NULL), EDB_INTERRUPTED);
   pthread_join(thread, NULL);
   CHECK_STR(edb_detail(&c)->message, "interrupted");
-  CHECK(seconds() - since < 3);
   usable(&c);
-  since = seconds();
   pthread_create(&thread, NULL, interrupt_soon, NULL);
-  CHECK_INT(edb_query(&c, "SELECT pg_sleep(30)", NULL, 0, &r), EDB_INTERRUPTED);
+  CHECK_INT(edb_query(&c, "SELECT pg_sleep(3600)", NULL, 0, &r), EDB_INTERRUPTED);
   pthread_join(thread, NULL);
   atomic_store(&interrupted, 0);
-  CHECK(seconds() - since < 3);
   usable(&c);
   host.timeout_ms = 300;
-  since = seconds();
-  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(30)", NULL, 0, NULL), EDB_INTERRUPTED);
+  CHECK_INT(edb_execute(&c, "SELECT pg_sleep(3600)", NULL, 0, NULL), EDB_INTERRUPTED);
   CHECK_STR(edb_detail(&c)->message, "the server did not answer within 300 ms");
-  CHECK(seconds() - since < 3);
   host.timeout_ms = 0;
   usable(&c);
   /* In the middle of rows. */
@@ -239,7 +234,6 @@ static void test_stopping(const char *fetch) {
                         "generate_series(1, 100000) i",
                         100000, &s),
             EDB_OK);
-  since = seconds();
   CHECK_INT(edb_statement_query(&s, NULL, 0, &r), EDB_OK);
   CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_ROW);
   pthread_create(&thread, NULL, cancel_soon, &c);
@@ -248,11 +242,9 @@ static void test_stopping(const char *fetch) {
   CHECK_INT(edb_rows_next_borrowed(&r, &v), EDB_DONE);
   pthread_join(thread, NULL);
   CHECK_INT(edb_rows_close(&r), EDB_OK);
-  CHECK(seconds() - since < 4);
   usable(&c);
   /* While rows that nobody wants never stop coming. */
   pthread_create(&thread, NULL, interrupt_soon, NULL);
-  since = seconds();
   CHECK_INT(edb_execute(&c,
                         "SELECT repeat('x', 100) FROM generate_series(1, 2000000) i, "
                         "generate_series(1, 2000000) k",
@@ -260,11 +252,10 @@ static void test_stopping(const char *fetch) {
             EDB_INTERRUPTED);
   pthread_join(thread, NULL);
   atomic_store(&interrupted, 0);
-  CHECK(seconds() - since < 5);
   usable(&c);
   /* By the server's own time-out. */
   run(&c, "SET statement_timeout TO 200");
-  CHECK_STR(one(&c, "SELECT pg_sleep(30)", 0, NULL, 0),
+  CHECK_STR(one(&c, "SELECT pg_sleep(3600)", 0, NULL, 0),
             "error 3 57014 canceling statement due to statement timeout");
   run(&c, "SET statement_timeout TO 0");
   /* With nothing running, and before the next command. */
