@@ -16,30 +16,28 @@ double table_rows(const Definition *d) {
   return d->rows >= 0 ? d->rows : ROWS_UNKNOWN;
 }
 
-/* Whether the conditions name one value for each column of the key. */
+/* Whether at most one row has such a value, where the column is the key: decimals that differ may be one double. */
+static int names_one(const Definition *d, const Term *term) {
+  if (term->op != SQLITE_INDEX_CONSTRAINT_EQ || term->in) return 0;
+  return term->column < 0 || d->columns[term->column].type->compare != EDB_COMPARE_DECIMAL;
+}
+
+static int is_named(const Definition *d, const Plan *plan, int column) {
+  for (int t = 0; t < plan->count; t++) {
+    if (plan->terms[t].column == column && names_one(d, &plan->terms[t])) return 1;
+  }
+  return 0;
+}
+
 int plan_is_lookup(const Table *table, const Plan *plan) {
   const Definition *d = &table->definition;
   int keys = 0;
-  int named = 0;
   for (int i = 0; i < d->count; i++) {
     if (!d->columns[i].key) continue;
+    if (!is_named(d, plan, i)) return 0;
     keys++;
-    for (int t = 0; t < plan->count; t++) {
-      if (plan->terms[t].column == i && plan->terms[t].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-          !plan->terms[t].in) {
-        named++;
-        break;
-      }
-    }
   }
-  if (keys > 0) return keys == named;
-  for (int t = 0; t < plan->count; t++) {
-    if (plan->terms[t].column == -1 && plan->terms[t].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-        !plan->terms[t].in) {
-      return 1;
-    }
-  }
-  return 0;
+  return keys > 0 || is_named(d, plan, -1);
 }
 
 double term_selectivity(const Term *term) {

@@ -26,10 +26,6 @@ static void plan_free(Plan *plan) {
   if (plan == NULL) return;
   sqlite3_free(plan->sql);
   sqlite3_free(plan->written);
-  sqlite3_free(plan->fetch);
-  sqlite3_free(plan->slot);
-  sqlite3_free(plan->terms);
-  sqlite3_free(plan->order);
   sqlite3_free(plan);
 }
 
@@ -102,18 +98,20 @@ static int plan_enlist(Table *table, Plan *plan, Plan **out) {
   return SQLITE_OK;
 }
 
+/* One block of memory: SQLite has many plans made, of which few are kept. */
 static Plan *plan_new(const Definition *d, int constraints, int orders) {
-  Plan *plan = sqlite3_malloc64(sizeof *plan);
+  size_t columns = sizeof(int) * (size_t)d->count;
+  size_t terms = sizeof(Term) * (size_t)constraints;
+  Plan *plan =
+      sqlite3_malloc64(sizeof *plan + terms + sizeof(Sorted) * (size_t)orders + 2 * columns);
   if (plan == NULL) return NULL;
   memset(plan, 0, sizeof *plan);
   plan->identity = plan->limit = plan->offset = -1;
-  plan->fetch = sqlite3_malloc64(sizeof(int) * (size_t)(d->count + 1));
-  plan->slot = sqlite3_malloc64(sizeof(int) * (size_t)(d->count + 1));
-  plan->terms = sqlite3_malloc64(sizeof(Term) * (size_t)(constraints + 1));
-  plan->order = sqlite3_malloc64(sizeof(Sorted) * (size_t)(orders + 1));
-  if (plan->fetch && plan->slot && plan->terms && plan->order) return plan;
-  plan_free(plan);
-  return NULL;
+  plan->terms = (Term *)(plan + 1);
+  plan->order = (Sorted *)(plan->terms + constraints);
+  plan->fetch = (int *)(plan->order + orders);
+  plan->slot = plan->fetch + d->count;
+  return plan;
 }
 
 /* ---- What travels --------------------------------------------------------------------------------- */
