@@ -184,9 +184,8 @@ proc differential::make_tables {driver seed} {
 # A table: {index columns rowid identity rows}; a column: {name class declared values}, where the values
 # are SQL literals.
 #
-# The copy has the columns as they are declared.  An INSERT converts by affinity, which would turn a decimal
-# of more than 15 digits, exact text in edb, into a number: such decimals are only in tables with
-# decimal=text, whose columns are declared TEXT.
+# The copy has the columns as they are declared, and the values to the last digit: made without types, since an INSERT
+# converts by affinity, which would turn exact text, as edb gives of a decimal of more than 15 digits, into a number.
 proc differential::make_table {driver spec} {
   set i [dict get $spec index]
   set options [join [concat [list {}] [dict get $spec options]] {, }]
@@ -197,22 +196,26 @@ proc differential::make_table {driver spec} {
   set columns {}
   set names {}
   set definitions {}
+  set untyped {}
   set at 0
   db eval "SELECT name, type, hidden FROM pragma_table_xinfo('e$i')" row {
     if {$row(hidden)} continue
     set name \"[string map {\" \"\"} $row(name)]\"
     lappend names $name
     lappend definitions "$name $row(type)"
+    lappend untyped "$name[expr {$row(type) in {INTEGER NUMERIC} ? {} : " $row(type)"}]"
     lappend columns [dict create name $name declared $row(type) class [lindex [dict get $spec classes] $at]]
     incr at
   }
-  execsql "CREATE TABLE c${i}([join $definitions {, }])"
+  execsql "CREATE TABLE c${i}([join $untyped {, }])"
   set names [join $names {, }]
   # Where there is a rowid, it is part of what is copied; a column may have taken its name.
   set rowid [expr {![regexp -nocase {"(rowid|oid|_rowid_)"} $names]
                    && ![catch {db eval "SELECT rowid FROM p$i"}]}]
   set more [expr {$rowid ? "rowid, " : {}}]
   execsql "INSERT INTO c${i}($more$names) SELECT $more$names FROM p$i"
+  set sql "CREATE TABLE c${i}([join $definitions {, }])"
+  execsql { PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = $sql WHERE name = 'c' || $i; PRAGMA writable_schema = reset }
   set table [dict create index $i rowid $rowid identity [dict get $spec identity] \
     rows [db eval "SELECT count(*) FROM c$i"] server 1]
   if {$rowid} { lappend columns [dict create name rowid declared INTEGER class int] }

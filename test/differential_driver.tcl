@@ -16,7 +16,7 @@
 namespace eval differential {
   # Strings that are easily confused.
   variable texts [list {} 0 00 { 1 } 1.0 1 -1 1e3 abc ABC Abc {abc } { abc} ab abcd {a'b} {a"b} {a\b} a%b a_b \
-    é e\u0301 É ß ẞ SS İ i ı I \ud83d\ude00 \ud83d\ude00x \uffff \u6771\u4eac z Z _ {[} \x7f {a,b} "a\nb" \
+    é e\u0301 É ß ẞ SS İ i ı I \ud83d\ude00 \ud83d\ude00x \uffff \u6771\u4eac z Z _ {[} \x7f {a,b} "a\nb" "a\t" "A\x02b" "abc\n" \
     NULL null true 2020-01-02 {2020-01-02 03:04:05} 9223372036854775807 9007199254740993 0x10 inf nan]
   # Column names with what quoting is for, and two that differ in case alone.
   variable names [list a b A c1 {a b} {a"b} a'b a.b {a]b} a`b select rowid edb_key ü 東 e $ 1 -- {;} {a\b} %s ?1]
@@ -68,7 +68,7 @@ proc differential::random_value {class} {
   switch $class {
     int { expr {[random::below 20] - 5} }
     real { expr {([random::below 100] - 20) / 8.0} }
-    numeric { format %d.%02d [random::below 20] [random::below 100] }
+    numeric { format %d.%02d%s [random::below 20] [random::below 100] [random::pick {{} {} {} 00000000000000000001 5000000000000001}] }
     text { random_text }
     date { format 2020-01-%02d [expr {1 + [random::below 5]}] }
     time { format 03:04:%02d [random::below 4] }
@@ -126,8 +126,10 @@ namespace eval differential::postgresql {
       Infinity -Infinity NaN NaN 9007199254740991 9007199254740992 9007199254740994 9223372036854775807 1e15 1e17 123456789.125}} \
     {numeric(10,2) numeric num %s::text {0 0.00 1 1.00 -0.10 12345678.90 99999999.99 -99999999.99 2.50}} \
     {numeric numeric num %s::text {0 1 1.0 1.50 -0.000100 123456789012345 0.123456789012345 1e20 1e-20 1e300 1e-300
-      NaN 9000000000000000000 1000000000000000000000 2.5}} \
-    {money numeric num %s::numeric::text {0 1 -1.50 1234567.89}} \
+      NaN 9000000000000000000 1000000000000000000000 2.5 9007199254740993 9007199254740992.5 12345678901234567890
+      -12345678901234567.89 0.1000000000000000000001 0.12345678901234567890123 2.9999999999999999999999 9223372036854775807.5
+      1234567890123456789012345678 1e-40 123456789.123456789123456789}} \
+    {money numeric num %s::numeric::text {0 1 -1.50 1234567.89 90071992547409.93 92233720368547758.07 -12345678901234567.89}} \
     [list text text t text $::differential::texts] \
     [list varchar(40) text t text $::differential::texts] \
     [list {text COLLATE "C"} text t text $::differential::texts] \
@@ -378,7 +380,7 @@ proc differential::postgresql::render {specs} {
 proc differential::postgresql::rendered {kind hex} {
   set text [binary decode hex $hex]
   switch $kind {
-    i { return i:$text }
+    i { return [expr {$text > 9223372036854775807 ? "t" : "i"}]:$text }
     b { return b:$text }
     t { return [differential::text_cell $hex] }
     r { return [real $text] }

@@ -1,7 +1,7 @@
 # MySQL and MariaDB in the differential test; differential_driver.tcl says what a driver is made of.
 #
 # The client's session takes anything: what does not fit a column is cut, and a date that is none becomes
-# '0000-00-00'.  Values above 2^63-1 are left out, since an INTEGER column of the copy would make reals of them.
+# '0000-00-00'.
 
 namespace eval differential::mysql {
   # declaration, class, kind of SQLite value (num: by its digits; m, z: a moment, a zoned one), how the server's own
@@ -23,8 +23,10 @@ namespace eval differential::mysql {
     {{int unsigned} int i %s {0 1 2 4294967295 2147483648}} \
     {bigint int i %s {0 1 2 -1 9223372036854775807 -9223372036854775808 9007199254740991 9007199254740992
       9007199254740993 9223372036854775806 -9007199254740993}} \
-    {{bigint unsigned} int i %s {0 1 2 9223372036854775807 9007199254740993 9223372036854774784}} \
+    {{bigint unsigned} int i %s {0 1 2 9223372036854775807 9007199254740993 9223372036854774784
+      9223372036854775808 18446744073709551615 10000000000000000001}} \
     {bit(1) int i {%s + 0} {0 1}} \
+    {bit(64) int i {%s + 0} {0 1 2 9223372036854775808 18446744073709551615}} \
     {bit(63) int i {%s + 0} {0 1 2 7 9223372036854775807 9007199254740993}} \
     {year int i {%s + 0} {0 1901 2155 1999 2005 2020}} \
     {float real r {%s * 1e0} {0 1 0.1 -1.5 1.5e-45 3.4028234e38 16777216 1e10 0.3}} \
@@ -33,7 +35,10 @@ namespace eval differential::mysql {
       9007199254740992 9007199254740994 9223372036854775807 1e15 1e17 123456789.125}} \
     {double(10,2) real r %s {0 1.10 0.05 12345678.90}} \
     {decimal(10,2) numeric num %s {0 0.00 1 1.00 -0.10 12345678.90 99999999.99 -99999999.99 2.50}} \
-    {decimal(30,15) numeric num %s {0 1 1.50 -0.000100 123456789012345 0.123456789012345 2.5 900000000000000}} \
+    {decimal(30,15) numeric num %s {0 1 1.50 -0.000100 123456789012345 0.123456789012345 2.5 900000000000000
+      123456789012345.123456789012345 -100000000000000.000000000000001 0.100000000000001}} \
+    {decimal(65,30) numeric num %s {0 1 12345678901234567890 0.12345678901234567890123 9007199254740993 9007199254740992.5 1e-30
+      -12345678901234567.89 9223372036854775807.5 1234567890123456789012345678 2.999999999999999999999999999999}} \
     [list {varchar(40)} text t text $::differential::texts] \
     [list {varchar(40) COLLATE utf8mb4_bin} text t text $::differential::texts] \
     [list {varchar(40) COLLATE utf8mb4_unicode_ci} text t text $::differential::texts] \

@@ -11,7 +11,9 @@ namespace eval differential {
   # Where numbers and moments of one kind meet those of another.
   variable number_edges {0.5 1.5 -0.5 2.5 1e19 -1e19 9e999 -9e999 9223372036854775807 9223372036854775808.0 -9223372036854775808
     -9223372036854775808.0 9223372036854774784.0 9007199254740993 9007199254740992.0 -9007199254740993 9007199254740991
-    100000000000000001 1e17 0 1 -0.0 '1' '1.5' ' 2 ' '9007199254740993' 1e-320 1.7976931348623157e308 -1e308}
+    100000000000000001 1e17 0 1 -0.0 '1' '1.5' ' 2 ' '9007199254740993' 1e-320 1.7976931348623157e308 -1e308
+    '9007199254740992.5' '12345678901234567890' 12345678901234567890 12345678901234567.89 '0.1000000000000000000001' 0.1 0.30000000000000004
+    '0.12345678901234567890123' 3 1e27 1.2345678901234568e27 '1e28' 1e-20 18446744073709551615 '18446744073709551615'}
   # Integers that no double equals, beside doubles of the tables.
   variable real_edges {9007199254740993 -9007199254740993 100000000000000001 9223372036854775807 9007199254740991 1 2 0
     9e999 -9e999 0.5 '1' '9007199254740993' 1e-320 1.7976931348623157e308}
@@ -79,6 +81,7 @@ proc differential::any_constant {column} {
 # SQL for a value beside the value.
 proc differential::changed {value class} {
   set type [lindex [db eval "SELECT typeof($value)"] 0]
+  if {$type eq "text" && $class in {int numeric} && [random::chance 60]} { set type digits }
   if {$type eq "text" && $class in {date time datetime} && [random::chance 80]} { set type moment }
   # Less after it than a server keeps.
   if {$type eq "moment" && $class ne "date" && [random::chance 30]} { set type finer }
@@ -92,6 +95,10 @@ proc differential::changed {value class} {
         {substr(%s, 1, 1)} {substr(%s, 1, length(%s) - 1)} {%s || 'Z'} {%s || '.5'} {%s || ' 00:00:00'} {%s || '0'} {date(%s, '+1 day')}
         {date(%s, '-1 day')} {datetime(%s, '+1 second')} {%s || char(0xffff)} {replace(%s, 'Z', '')} {replace(%s, ' ', 'T')}
         {CAST(%s AS BLOB)} {%s || '%%'} {replace(%s, '-', '')}}]
+    }
+    digits {
+      set form [random::pick {{CAST(%s AS NUMERIC)} {CAST(%s AS REAL)} {CAST(%s AS REAL) * 1.0000000000000002} {CAST(%s AS REAL) / 1.0000000000000002}
+        {%s + 1} {CAST(%s AS INTEGER)} {%s || '1'} {%s || 'e0'} {' ' || %s} {substr(%s, 1, length(%s) - 1)} {CAST(%s AS REAL) * 1.0000000001}}]
     }
     finer { set form "%s || iif(instr(%s, '.'), '', '.') || '0000001'" }
     moment {
@@ -214,12 +221,16 @@ proc differential::condition_like {column c scope} {
   if {[dict get $column class] eq "real" || [dict get $column name] eq "rowid"} { return [condition_compare $column $c $scope] }
   set value [constant $column]
   set start [expr {1 + [random::below 5]}]
-  switch [random::weighted {like 5 glob 4 escape 2 whole 2 not 2 other 1}] {
+  switch [random::weighted {like 5 glob 4 escape 2 whole 2 not 2 other 1 function 3}] {
     like { set sql "substr($value, 1, $start) || '%'"; set word LIKE }
     glob { set sql "substr($value, 1, $start) || '*'"; set word GLOB }
     whole { set sql $value; set word [random::pick {LIKE GLOB}] }
     not { set sql "substr($value, 1, $start) || '%'"; set word "NOT LIKE" }
     other { return "$c LIKE [random::pick {'%' '_%' '%a%' '%_' ''}]" }
+    function {
+      set name [random::pick {starts ends contains like}]
+      return "edb_${name}($c, [random::pick [list $value "substr($value, 1, $start)" "substr($value, -$start)" "substr($value, $start, 1)"]])"
+    }
     escape { return "$c LIKE [text_literal [random::pick {a^%% ^_% ab^^ a% A%^% 2020-01-% ^^%}]] ESCAPE '^'" }
   }
   # As a literal, which SQLite makes a range of.

@@ -21,8 +21,10 @@ namespace eval differential::sqlserver {
     {float real r {CONVERT(nvarchar(max), %s, 3)} {0 1 2 0.1 -1.5 2.2250738585072014e-308 1.7976931348623157e308 -1e308
       9007199254740991 9007199254740992 9007199254740994 9223372036854775807 1e15 1e17 123456789.125}} \
     {decimal(10,2) numeric num %s {0 0.00 1 1.00 -0.10 12345678.90 99999999.99 -99999999.99 2.50}} \
-    {decimal(38,15) numeric num %s {0 1 1.50 -0.000100 123456789012345 0.123456789012345 2.5 90000000000000}} \
-    {money numeric num {CONVERT(nvarchar(max), %s, 2)} {0 1 -17.80 0.0001 2.5 92233720368.4775}} \
+    {decimal(38,15) numeric num %s {0 1 1.50 -0.000100 123456789012345 0.123456789012345 2.5 90000000000000
+      9007199254740993 9007199254740992.5 -12345678901234567.89 12345678901234567890 0.100000000000001 2.999999999999999
+      9223372036854775807.5}} \
+    {money numeric num {CONVERT(nvarchar(max), %s, 2)} {0 1 -17.80 0.0001 2.5 92233720368.4775 922337203685477.5807 900719925474.0993}} \
     [list nvarchar(40) text t text $::differential::texts] \
     [list {nvarchar(40) COLLATE Latin1_General_CS_AS} text t text $::differential::texts] \
     [list {nvarchar(40) COLLATE Latin1_General_100_BIN2} text t text $::differential::texts] \
