@@ -36,8 +36,10 @@ typedef struct LogLine {
 
 /* What the last INSERT gave its row (returned.c). */
 typedef struct Returned {
-  const Table *table;  /* while it is filled */
-  sqlite3_str *json;   /* an object without its end; NULL: there was no INSERT */
+  int known;           /* 0: there was no INSERT, or nobody knows its row's key */
+  const Table *table;  /* of the INSERT, as long as `given` is not in the JSON */
+  edb_row given;       /* the key that came with the row: its columns in their order */
+  sqlite3_str *json;   /* an object without its end; NULL: nothing of it is written yet */
   sqlite3_int64 rowid; /* 0 where the row has none */
 } Returned;
 

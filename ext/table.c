@@ -14,6 +14,7 @@
 #include <string.h>
 
 static void table_free(Table *table) {
+  if (table->edb) returned_leave(&table->edb->returned, table);
   plans_free(table);
   definition_clear(&table->definition);
   sqlite3_free(table->schema);

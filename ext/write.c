@@ -186,8 +186,13 @@ static void append_assigned(Write *w, int i, const edb_value *value) {
   }
 }
 
+/* An INSERT that travels with others has no SQL of its own. */
 static void sql_restart(Write *w) {
-  sqlite3_str_reset(w->sql.text);
+  if (w->sql.text) {
+    sqlite3_str_reset(w->sql.text);
+  } else {
+    w->sql.text = sqlite3_str_new(NULL);
+  }
   w->sql.count = 0;
 }
 
@@ -218,6 +223,7 @@ static int write_keyed(Write *w, const char *verb, sqlite3_value *key, int waits
 }
 
 static int write_delete(Write *w, sqlite3_value *key) {
+  sql_restart(w);
   sqlite3_str_appendall(w->sql.text, "DELETE FROM ");
   int rc = append_relation(w);
   if (rc == SQLITE_OK) rc = append_where(w, key);
@@ -254,6 +260,7 @@ static int write_change(Write *w, sqlite3_value **argv, Assigned *columns) {
   }
   int rc = assign_update(w, argv, columns);
   if (rc != SQLITE_OK) return rc;
+  sql_restart(w);
   sqlite3_str_appendall(w->sql.text, "UPDATE ");
   rc = append_relation(w);
   if (rc == SQLITE_OK && !append_set(w, columns)) return SQLITE_OK;
@@ -405,8 +412,12 @@ static int insert_returning(Write *w, Returned *returned) {
   /* Behind the INSERT, only an identity is told of. */
   int untold = rc == SQLITE_ROW && w->table->no_output &&
                (stream.row[0].kind == EDB_NULL || w->table->identity != IDENTITY_ROWID);
-  if (rc == SQLITE_ROW) rc = untold ? SQLITE_OK : returned_take(returned, &stream);
-  if (untold) returned_clear(returned);
+  if (untold) {
+    returned_clear(returned);
+  } else if (rc == SQLITE_ROW) {
+    returned_take(returned, &stream);
+  }
+  if (rc == SQLITE_ROW) rc = SQLITE_OK;
   stream_end(&stream);
   return rc;
 }
@@ -448,8 +459,8 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
   if (generated) replaces = replaces && dialect->replace;
   returned_begin(returned, w->table);
   if (replaces && !dialect->replace && !dialect->upsert) {
-    rc = replace_by_update(w, columns, &affected);
     sql_restart(w);
+    rc = replace_by_update(w, columns, &affected);
   }
   int taken = 0;
   if (rc == SQLITE_OK && affected == 0) {
@@ -458,6 +469,7 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
   if (rc == SQLITE_OK && taken && generated) {
     returned_clear(returned); /* nobody knows */
   } else if (rc == SQLITE_OK && !taken && affected == 0) {
+    sql_restart(w);
     if (generated && tells) {
       rc = insert_and_tell(w, columns, replaces, returned);
     } else {
@@ -469,13 +481,9 @@ static int write_insert(Write *w, sqlite3_value **argv, Assigned *columns, sqlit
     }
   }
   if (rc != SQLITE_OK) return rc;
-  if (!generated) {
-    for (int i = 0; i < w->d->count; i++) {
-      if (w->d->columns[i].key) returned_add(returned, &w->d->columns[i], &columns[i].value);
-    }
-  }
+  if (!generated) rc = returned_keep(returned, columns);
   *rowid = returned->rowid;
-  return SQLITE_OK;
+  return rc;
 }
 
 /* ---- xUpdate ------------------------------------------------------------------------------------------------------ */
@@ -509,15 +517,20 @@ static int write_allowed(Write *w, int inserts) {
   return SQLITE_OK;
 }
 
+#define FEW_COLUMNS 16 /* for which a row needs no memory of its own */
+
 static int write_row(Write *w, int argc, sqlite3_value **argv, sqlite3_int64 *rowid) {
   int inserts = argc > 1 && sqlite3_value_type(argv[0]) == SQLITE_NULL;
   int rc = write_allowed(w, inserts);
   if (rc != SQLITE_OK || argc == 1) return rc == SQLITE_OK ? write_delete(w, argv[0]) : rc;
-  Assigned *columns = sqlite3_malloc64((size_t)(w->d->count + 1) * sizeof *columns);
-  if (columns == NULL) return SQLITE_NOMEM;
+  Assigned few[FEW_COLUMNS], *columns = few;
+  if (w->d->count >= FEW_COLUMNS) {
+    columns = sqlite3_malloc64((size_t)(w->d->count + 1) * sizeof *columns);
+    if (columns == NULL) return SQLITE_NOMEM;
+  }
   rc = inserts ? write_insert(w, argv, columns, rowid) : write_change(w, argv, columns);
   if (rc != SQLITE_OK) batch_forget(session_server(w->session));
-  sqlite3_free(columns);
+  if (columns != few) sqlite3_free(columns);
   return rc;
 }
 
@@ -536,7 +549,6 @@ int write_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int
   if (rc == SQLITE_OK) {
     w.on_conflict = sqlite3_vtab_on_conflict(table->edb->db);
     sql_begin(&w.sql, table->definition.dialect);
-    w.sql.text = sqlite3_str_new(NULL);
     rc = write_row(&w, argc, argv, rowid);
     sql_clear(&w.sql);
   }

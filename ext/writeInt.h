@@ -4,6 +4,12 @@
 #ifndef EDB_WRITE_INT_H
 #define EDB_WRITE_INT_H
 
+/* One column of an INSERT or an UPDATE. */
+typedef struct Assigned {
+  int sent; /* 0: it is left to the server, or as it is */
+  edb_value value;
+} Assigned;
+
 /* ---- assign.c: values for remote columns ---------------------------------------------------------- */
 
 /* The value as the column takes it. Its bytes are the value's, or in memory that `sql` owns. SQLITE_OK; SQLITE_NOMEM;
@@ -22,9 +28,12 @@ int key_where(Sql *sql, const Table *table, sqlite3_value *key);
 /* ---- returned.c: what the last INSERT gave its row --------------------------------------------------- */
 
 void returned_begin(Returned *returned, const Table *table);
-void returned_add(Returned *returned, const Column *column, const edb_value *value);
+/* The key that came with the row: columns as those of the table. SQLITE_OK or SQLITE_NOMEM. */
+int returned_keep(Returned *returned, const Assigned *columns);
 /* The key, or the identity, from the stream's row. */
-int returned_take(Returned *returned, const Stream *stream);
+void returned_take(Returned *returned, const Stream *stream);
+/* The table is about to go. */
+void returned_leave(Returned *returned, const Table *table);
 void returned_clear(Returned *returned);
 
 /* ---- write.c: xUpdate -------------------------------------------------------------------------------- */
@@ -45,12 +54,6 @@ typedef struct Running {
 
 Running running_writer(sqlite3 *db);
 int running_same(Running a, Running b);
-
-/* One column of an INSERT or an UPDATE. */
-typedef struct Assigned {
-  int sent; /* 0: it is left to the server, or as it is */
-  edb_value value;
-} Assigned;
 
 /* A row of an INSERT whose columns have been checked: *taken, where it travels with others. generated: the server makes
 ** a part of its key. SQLITE_OK, or an error, perhaps of an earlier row, and *message. */

@@ -300,6 +300,9 @@ proc write::generated_cases {} {
   do_execsql_test gen.1 { INSERT INTO gen(n) VALUES (1), (2); SELECT last_insert_rowid() = max(id) FROM gen; SELECT edb_last_returning() ->> '$.id' = max(id), count(*), min(v), max(n) FROM gen } {1 1 2 dflt 2}
   do_test gen.rowid { execsql { INSERT INTO gen(n) VALUES (3) }; expr {[db last_insert_rowid] == [execsql { SELECT id FROM gen WHERE n = 3 }]} } 1
   do_execsql_test gen.given [expr {$::kind eq "sqlserver" ? {INSERT INTO gen(n) SELECT 1 WHERE 0; SELECT 77, '{"id":77}'} : {INSERT INTO gen(id, n) VALUES (77, 7); SELECT last_insert_rowid(), edb_last_returning()}}] {77 {{"id":77}}}
+  do_execsql_test gen.gone { CREATE VIRTUAL TABLE gone USING edb(s, 'key_composite'); DELETE FROM gone; INSERT INTO gone VALUES (7, 'x''"', 'v', 1, NULL), (8, 'é', 'v', 2, NULL);
+    SELECT edb_last_returning(), edb_last_returning(); INSERT INTO gone VALUES (9, 'y', 'v', 3, NULL); DROP TABLE gone; SELECT edb_last_returning() } \
+    {{{"id":8,"b":"é"}} {{"id":8,"b":"é"}} {{"id":9,"b":"y"}}}
   do_execsql_test gen.empty { INSERT INTO gen DEFAULT VALUES; SELECT v, n FROM gen WHERE id = last_insert_rowid() } {dflt NULL}
   do_execsql_test gen.update { UPDATE gen SET v = NULL WHERE n = 1; SELECT v FROM gen WHERE n = 1 } NULL
   execsql "CREATE VIRTUAL TABLE gen_null USING edb(s, 'gen', nulls=send)"
