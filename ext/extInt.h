@@ -432,13 +432,12 @@ struct Plan {
   Term *terms;
   int count; /* of terms */
   Sorted *order;
-  int orders;  /* of order */
-  int limit;   /* argument of xFilter with LIMIT, -1: none */
-  int offset;  /* likewise */
-  int settled; /* 1: no more rows than LIMIT has are ever asked for */
-  double rows; /* estimate */
-  char *
-      written; /* the SQL as it was sent with values of the terms' forms; NULL: not yet, or it depends on more */
+  int orders;    /* of order */
+  int limit;     /* argument of xFilter with LIMIT, -1: none */
+  int offset;    /* likewise */
+  int settled;   /* 1: no more rows than LIMIT has are ever asked for */
+  double rows;   /* estimate */
+  char *written; /* as it was sent, for terms of these forms; NULL: it may differ each time */
 };
 
 int plan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
