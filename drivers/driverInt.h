@@ -92,6 +92,9 @@ int edb_inserts_abort(void *context);
 /* An error unless the server counts as many rows as were sent. counted < 0: it does not tell. */
 int edb_load_counted(edb_error *error, int64_t sent, int64_t counted);
 
+/* Whether the rows are at fault, perhaps: then it is found out which one is. */
+int edb_load_is_of_rows(int rc);
+
 /* Each appends its part of `INSERT INTO "s"."t" ("a", "b") VALUES ($1, $2), ($3, $4)`. */
 void edb_load_table(edb_buffer *sql, const edb_dialect *dialect, const edb_load_spec *load);
 void edb_load_columns(edb_buffer *sql, const edb_dialect *dialect, const edb_load_spec *load);

@@ -119,8 +119,7 @@ static int savepoint(inserts *l, int wanted, const char *form) {
 
 /* ---- Sending --------------------------------------------------------------------------------------- */
 
-/* Whether the rows are at fault, perhaps: then it is found out which one is. */
-static int is_of_rows(int rc) {
+int edb_load_is_of_rows(int rc) {
   return rc == EDB_CONSTRAINT || rc == EDB_INVALID_QUERY || rc == EDB_FAILED ||
          rc == EDB_UNSUPPORTED;
 }
@@ -137,7 +136,7 @@ static int send_singly(inserts *l, const edb_parameter *values, size_t rows) {
     int64_t counted;
     int rc = execute(l, l->single, values + i * l->n, &counted);
     if (rc == EDB_OK) rc = edb_load_counted(l->spec.error, 1, counted);
-    if (rc != EDB_OK) return fail(l, rc, is_of_rows(rc) ? l->sent + 1 : 0);
+    if (rc != EDB_OK) return fail(l, rc, edb_load_is_of_rows(rc) ? l->sent + 1 : 0);
     l->sent++;
   }
   return EDB_OK;
@@ -158,7 +157,7 @@ static int send_together(inserts *l, int level, const edb_parameter *values) {
     rc = savepoint(l, l->spec.savepoint, dialect->release);
     return rc == EDB_OK ? EDB_OK : fail(l, rc, 0);
   }
-  if (!is_of_rows(rc) || savepoint(l, l->spec.savepoint, dialect->rollback_to) != EDB_OK)
+  if (!edb_load_is_of_rows(rc) || savepoint(l, l->spec.savepoint, dialect->rollback_to) != EDB_OK)
     return fail(l, rc, 0);
   return send_singly(l, values, rows);
 }
@@ -179,7 +178,7 @@ static int send_many(inserts *l) {
   }
   const edb_error why = *l->spec.error;
   const int64_t row = why.row > 0 ? l->sent + why.row : 0;
-  if (rc != EDB_UNSUPPORTED && !is_of_rows(rc)) return fail(l, rc, 0);
+  if (rc != EDB_UNSUPPORTED && !edb_load_is_of_rows(rc)) return fail(l, rc, 0);
   if (!undo) return rc == EDB_UNSUPPORTED && !why.message[0] ? rc : fail(l, rc, row);
   if (savepoint(l, undo, dialect->rollback_to) != EDB_OK ||
       savepoint(l, undo, dialect->release) != EDB_OK) {

@@ -10,7 +10,11 @@
 ** (load.c), which also tell which row was wrong. So does a whole load where a column's type cannot be sent (xml,
 ** sql_variant, text, …), or where the server refuses INSERT BULK.
 **
-** Memory: one row's values; of packets, the largest row and two more.
+** The row to blame. The server says what is wrong and not with which row. So in a transaction, which holds nothing by halves
+** anyway, the rows go in pieces of which copies are kept: those of a piece that fails are sent again by INSERTs, up to the
+** one that fails by itself. If none does, the rows are in, and the load goes on.
+**
+** Memory: one row's values; of packets, the largest row and two more; in a transaction, a piece's rows.
 */
 #include <string.h>
 
@@ -18,6 +22,8 @@
 
 #define SEND_BYTES (48u << 10) /* of packets before they are sent */
 #define INSERT_ROWS 500        /* of an INSERT's at most: 1,000 is the server's own limit */
+#define PIECE_VALUES 32768     /* of a piece at most, and bytes of their text */
+#define PIECE_BYTES (512u << 10)
 
 typedef struct ms_load {
   ms_connection *c;
@@ -26,7 +32,11 @@ typedef struct ms_load {
   tds_bulk_column *columns;
   tds_value *values;
   tds_message m;
-  int64_t rows; /* written so far */
+  int64_t rows;     /* written so far */
+  int64_t settled;  /* of them, those of pieces that the server has */
+  edb_value *piece; /* rows written since; NULL: none are kept */
+  char *arena;      /* their text and bytes */
+  size_t kept, used;
   unsigned char failed;
 } ms_load;
 
@@ -187,7 +197,6 @@ static int finish_stream(ms_load *l) {
   tds_message_end(&l->m);
   if (rc == EDB_OK) rc = send_packets(l);
   if (rc == EDB_OK) rc = ms_finish(c);
-  if (rc == EDB_OK && c->reply.counted) rc = edb_load_counted(&c->error, l->rows, c->reply.last);
   c->loading = 0;
   ms_request_shrink(c);
   return rc;
@@ -278,7 +287,7 @@ static void fit(const tds_type_info *t, const edb_value *from, tds_value *to) {
 
 /* ---- INSERTs instead -------------------------------------------------------------------------------------------- */
 
-static int begin_inserts(ms_load *l) {
+static int begin_inserts(const ms_load *l, void **inserts) {
   ms_connection *c = l->c;
   const edb_inserts_spec spec = {.methods = edb_sqlserver_driver.methods,
                                  .dialect = &ms_dialect,
@@ -286,7 +295,82 @@ static int begin_inserts(ms_load *l) {
                                  .host = c->host,
                                  .error = &c->error,
                                  .rows = INSERT_ROWS};
-  return edb_inserts_begin(&spec, l->spec, &l->inserts);
+  return edb_inserts_begin(&spec, l->spec, inserts);
+}
+
+/* ---- Pieces ----------------------------------------------------------------------------------------------------- */
+
+static int keep_pieces(ms_load *l) {
+  const edb_host *host = l->c->host;
+  l->piece = edb_alloc(host, (PIECE_VALUES + l->spec->n) * sizeof *l->piece);
+  l->arena = l->piece ? edb_alloc(host, PIECE_BYTES) : NULL;
+  return l->arena ? EDB_OK : ms_nomem(l->c);
+}
+
+static size_t bytes_of(const ms_load *l, const edb_value *values) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < l->spec->n && bytes <= PIECE_BYTES; i++) {
+    if (values[i].kind != EDB_TEXT && values[i].kind != EDB_BYTES) continue;
+    if (values[i].as.text.n > PIECE_BYTES) return PIECE_BYTES + 1;
+    bytes += values[i].as.text.n;
+  }
+  return bytes;
+}
+
+static int is_full(const ms_load *l, size_t bytes) {
+  return l->kept > 0 &&
+         ((l->kept + 1) * l->spec->n > PIECE_VALUES || bytes > PIECE_BYTES - l->used);
+}
+
+/* One that is larger than the arena stays where the caller has it: its piece ends with it. */
+static void keep_row(ms_load *l, const edb_value *values, size_t bytes) {
+  edb_value *row = l->piece + l->kept++ * l->spec->n;
+  for (size_t i = 0; i < l->spec->n; i++) {
+    row[i] = values[i];
+    if (bytes > PIECE_BYTES || (row[i].kind != EDB_TEXT && row[i].kind != EDB_BYTES)) continue;
+    char *copy = l->arena + l->used;
+    if (row[i].as.text.n > 0) memcpy(copy, row[i].as.text.p, row[i].as.text.n);
+    row[i].as.text.p = copy;
+    l->used += row[i].as.text.n;
+  }
+}
+
+/* Sends the piece again by INSERTs. */
+static int insert_piece(ms_load *l) {
+  void *inserts;
+  int rc = begin_inserts(l, &inserts);
+  if (rc != EDB_OK) return rc;
+  for (size_t i = 0; i < l->kept && rc == EDB_OK; i++) {
+    rc = edb_inserts_row(inserts, l->piece + i * l->spec->n);
+  }
+  return rc == EDB_OK ? edb_inserts_end(inserts) : (edb_inserts_abort(inserts), rc);
+}
+
+/* The piece's error, with the row that has the same by itself. Another one's error tells nothing of these rows: the
+** transaction may be doomed by now. */
+static int find_row(ms_load *l, int rc) {
+  ms_connection *c = l->c;
+  const edb_error why = c->error;
+  if (l->kept == 0 || c->lost || ms_dead(c) || !edb_load_is_of_rows(rc)) return rc;
+  if (insert_piece(l) == EDB_OK) return EDB_OK;
+  const int64_t row = c->error.vendor == why.vendor ? c->error.row : 0;
+  c->error = why;
+  c->error.row = row > 0 ? l->settled + row : 0;
+  return rc;
+}
+
+/* The end of a piece, or of all rows. */
+static int end_piece(ms_load *l) {
+  ms_connection *c = l->c;
+  int rc = finish_stream(l);
+  if (rc != EDB_OK) {
+    rc = find_row(l, rc);
+  } else if (c->reply.counted) {
+    rc = edb_load_counted(&c->error, l->rows - l->settled, c->reply.last);
+  }
+  l->settled = l->rows;
+  l->kept = l->used = 0;
+  return rc;
 }
 
 static int insert_row(ms_load *l, const edb_value *values) {
@@ -328,19 +412,32 @@ int ms_load_row(void *load, const edb_value *values) {
   int rc = EDB_OK;
   if (l->failed) return edb_fail(&c->error, EDB_FAILED, "the load has failed");
   if (l->inserts) return fail(l, insert_row(l, values));
+  const size_t bytes = l->piece ? bytes_of(l, values) : 0;
+  if (l->piece && is_full(l, bytes)) {
+    rc = end_piece(l);
+    if (rc == EDB_OK) rc = start_stream(l);
+    if (rc != EDB_OK) return fail(l, rc);
+  }
   if (put_row(l, values, &rc)) {
     l->rows++;
+    if (l->piece) keep_row(l, values, bytes);
     if (rc == EDB_OK && l->m.n >= SEND_BYTES) rc = send_packets(l);
+    if (rc != EDB_OK || bytes <= PIECE_BYTES) return fail(l, rc);
+    rc = end_piece(l);
+    if (rc == EDB_OK) rc = start_stream(l);
     return fail(l, rc);
   }
-  if (rc == EDB_OK) rc = finish_stream(l);
-  if (rc == EDB_OK) rc = begin_inserts(l);
+  if (rc == EDB_OK) rc = end_piece(l);
+  if (rc == EDB_OK) rc = begin_inserts(l, &l->inserts);
   if (rc == EDB_OK) rc = insert_row(l, values);
   return fail(l, rc);
 }
 
 static int end(ms_load *l, int rc) {
-  edb_free(l->c->host, l);
+  const edb_host *host = l->c->host;
+  edb_free(host, l->piece);
+  edb_free(host, l->arena);
+  edb_free(host, l);
   return rc;
 }
 
@@ -353,7 +450,7 @@ int ms_load_end(void *load) {
     if (rc != EDB_OK && c->error.row > 0) c->error.row += l->rows;
     return end(l, rc);
   }
-  if (!l->failed) return end(l, finish_stream(l));
+  if (!l->failed) return end(l, end_piece(l));
   drop_stream(l);
   return end(l, edb_fail(&c->error, EDB_FAILED, "the load has failed"));
 }
@@ -380,13 +477,14 @@ int ms_load_begin(ms_connection *c, const edb_load_spec *spec, void **load) {
   l->columns = (tds_bulk_column *)(l + 1);
   l->values = (tds_value *)(l->columns + spec->n);
   int rc = describe(l, &bulk);
+  if (rc == EDB_OK && bulk && c->transaction) rc = keep_pieces(l);
   if (rc == EDB_OK && bulk) {
     rc = start_stream(l);
     if (rc != EDB_OK) drop_stream(l);
     bulk = rc != EDB_INVALID_QUERY && rc != EDB_FAILED;
     if (!bulk && !c->lost && !ms_dead(c)) rc = EDB_OK;
   }
-  if (rc == EDB_OK && !bulk) rc = begin_inserts(l);
+  if (rc == EDB_OK && !bulk) rc = begin_inserts(l, &l->inserts);
   if (rc != EDB_OK) return end(l, rc);
   *load = l;
   return EDB_OK;

@@ -137,7 +137,7 @@ proc batch::bad_row {what k n} {
   if {$message in {{constraint failed} {SQL logic error}}} { # seen when the statement ended, within BEGIN
     set message [execsql {SELECT text FROM edb_log WHERE text LIKE 'edb: %' ORDER BY id DESC LIMIT 1}]
   }
-  if {$k > 9 && $what in {unique check} && $::kind ne "sqlserver" && ![string match "*(row $k of the statement)*" $message]} { return $message }
+  if {$k > 9 && $what in {unique check} && ![string match "*(row $k of the statement)*" $message]} { return $message }
 }
 
 # Ends the transaction; whether it was there to be ended.

@@ -196,10 +196,10 @@ static void test_constraints(edb_connection *c) {
       if (rc == EDB_OK) rc = edb_load_end(&load);
       CHECK_INT(rc, kind == 3 ? EDB_INVALID_QUERY : EDB_CONSTRAINT);
       CHECK_INT(edb_detail(c)->vendor, kind == 0 ? 547 : kind == 1 ? 2627 : kind == 2 ? 515 : 2628);
-      if (kind > 1) CHECK_INT(edb_detail(c)->row, 51); /* sent by itself */
+      CHECK_INT(edb_detail(c)->row, inside || kind > 1 ? 51 : 0);
       if (load.context) CHECK_INT(edb_load_abort(&load), EDB_OK);
-      if (kind < 2) { /* nothing of it is there; what was before is */
-        CHECK_STR(one(c, "SELECT count(*) FROM edb_x", 0, NULL, 0), inside ? "1" : "0");
+      if (kind < 2 && !inside) { /* nothing of it is there */
+        CHECK_STR(one(c, "SELECT count(*) FROM edb_x", 0, NULL, 0), "0");
       }
       if (inside) CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
       run(c, "DELETE FROM edb_x");
@@ -219,6 +219,39 @@ static void test_constraints(edb_connection *c) {
     CHECK_STR(one(c, "SELECT count(*) FROM edb_x", 0, NULL, 0), commit ? "1" : "0");
   }
   run(c, "DROP TABLE edb_x");
+}
+
+/* The row to blame is found in the second piece of a transaction's load, beside one that is larger than any piece. */
+static void test_pieces(edb_connection *c) {
+  enum { LARGE = 600 << 10, FIRST = 17000 };
+  edb_load load;
+  edb_transaction t;
+  char *large = malloc(LARGE + 1);
+  memset(large, 'x', LARGE);
+  large[LARGE] = 0;
+  run(c, "CREATE TABLE edb_p (a int NOT NULL PRIMARY KEY, s nvarchar(max))");
+  for (int bad = 0; bad < 2; bad++) {
+    CHECK_INT(edb_begin(c, &t), EDB_OK);
+    CHECK_INT(begin(c, "edb_p", "a|s", &load), EDB_OK);
+    int rc = EDB_OK;
+    for (int i = 0; i < FIRST && rc == EDB_OK; i++) {
+      const edb_parameter v[] = {integer(i), text("some text")};
+      rc = row(&load, v, 2);
+    }
+    CHECK_INT(rc, EDB_OK);
+    const edb_parameter v[] = {integer(FIRST), text(large)},
+                        last[] = {integer(bad ? 7 : FIRST + 1), null()};
+    CHECK_INT(row(&load, v, 2), EDB_OK);
+    CHECK_INT(row(&load, last, 2), EDB_OK);
+    CHECK_INT(edb_load_end(&load), bad ? EDB_CONSTRAINT : EDB_OK);
+    if (bad) CHECK_INT(edb_detail(c)->row, FIRST + 2);
+    if (bad) CHECK_INT(edb_detail(c)->vendor, 2627);
+    if (!bad) CHECK_STR(one(c, "SELECT count(*) FROM edb_p", 0, NULL, 0), "17002");
+    CHECK_INT(edb_transaction_rollback(&t), EDB_OK);
+  }
+  CHECK_STR(one(c, "SELECT count(*) FROM edb_p", 0, NULL, 0), "0");
+  run(c, "DROP TABLE edb_p");
+  free(large);
 }
 
 /* ---- Many rows ------------------------------------------------------------------------------------------ */
@@ -332,6 +365,7 @@ int main(void) {
   test_refused(&c);
   test_meaning(&c);
   test_constraints(&c);
+  test_pieces(&c);
   test_many(&c);
   CHECK_INT(edb_close(&c), EDB_OK);
   open_own(&c, "&encrypt=mandatory&packet_size=512");
