@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-typedef struct Catalog {
-  sqlite3_vtab base;
-  Edb *edb;
-} Catalog;
-
 /* edb_tables reads rows as they come; edb_columns lists a definition that was discovered as CREATE
 ** does. */
 typedef struct Cursor {
@@ -25,30 +20,9 @@ typedef struct Cursor {
   int eof;
 } Cursor;
 
-static int catalog_connect(sqlite3 *db, void *edb, const char *declaration, sqlite3_vtab **vtab) {
-  int rc = sqlite3_declare_vtab(db, declaration);
-  if (rc != SQLITE_OK) return rc;
-  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-  Catalog *catalog = sqlite3_malloc64(sizeof *catalog);
-  if (catalog == NULL) return SQLITE_NOMEM;
-  memset(catalog, 0, sizeof *catalog);
-  catalog->edb = edb;
-  *vtab = &catalog->base;
-  return SQLITE_OK;
-}
-
-static int catalog_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
-}
-
 static int catalog_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  *out = &cursor->base;
-  return SQLITE_OK;
+  return listing_open(sizeof(Cursor), out);
 }
 
 static void catalog_reset(Cursor *cursor) {
@@ -84,10 +58,10 @@ static int tables_connect(sqlite3 *db, void *edb, int argc, const char *const *a
   (void)argc;
   (void)argv;
   (void)message;
-  return catalog_connect(db, edb,
+  return listing_connect(db, edb,
                          "CREATE TABLE x(schema TEXT, name TEXT, kind TEXT, rows INTEGER, "
                          "comment TEXT, server HIDDEN, of_schema HIDDEN)",
-                         vtab);
+                         1, vtab);
 }
 
 static int tables_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -117,7 +91,7 @@ static int tables_filter(sqlite3_vtab_cursor *base, int number, const char *stri
     message = sqlite3_mprintf("edb: write edb_tables(server) or edb_tables(server, schema)");
     return vtab_fail(base->pVtab, SQLITE_ERROR, message);
   }
-  Server *server = server_find(((Catalog *)base->pVtab)->edb, name, &message);
+  Server *server = server_find(listing_edb(base), name, &message);
   if (server == NULL) return vtab_fail(base->pVtab, message ? SQLITE_ERROR : SQLITE_NOMEM, message);
   edb_parameter parameter = {.name = NULL, .value = {.kind = EDB_NULL}};
   if (schema) parameter.value = value_parameter(argv[1]);
@@ -140,7 +114,7 @@ static int tables_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 const sqlite3_module tables_module = {.iVersion = 1,
                                       .xConnect = tables_connect,
                                       .xBestIndex = tables_best_index,
-                                      .xDisconnect = catalog_disconnect,
+                                      .xDisconnect = listing_disconnect,
                                       .xOpen = catalog_open,
                                       .xClose = catalog_close,
                                       .xFilter = tables_filter,
@@ -158,10 +132,10 @@ static int columns_connect(sqlite3 *db, void *edb, int argc, const char *const *
   (void)argc;
   (void)argv;
   (void)message;
-  return catalog_connect(db, edb,
+  return listing_connect(db, edb,
                          "CREATE TABLE x(name TEXT, type TEXT, declared TEXT, nullable INTEGER, "
                          "\"key\" INTEGER, has_default INTEGER, server HIDDEN, relation HIDDEN)",
-                         vtab);
+                         1, vtab);
 }
 
 static int columns_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -186,7 +160,7 @@ static int columns_filter(sqlite3_vtab_cursor *base, int number, const char *str
   definition_begin(d);
   d->server = sqlite3_mprintf("%s", name);
   int rc = d->server ? definition_parse_table(d, relation, &message) : SQLITE_NOMEM;
-  if (rc == SQLITE_OK) rc = definition_discover(((Catalog *)base->pVtab)->edb, d, &message);
+  if (rc == SQLITE_OK) rc = definition_discover(listing_edb(base), d, &message);
   if (rc != SQLITE_OK) return vtab_fail(base->pVtab, rc, message);
   cursor->column = 0;
   cursor->eof = d->count == 0;
@@ -232,7 +206,7 @@ static int columns_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 const sqlite3_module columns_module = {.iVersion = 1,
                                        .xConnect = columns_connect,
                                        .xBestIndex = columns_best_index,
-                                       .xDisconnect = catalog_disconnect,
+                                       .xDisconnect = listing_disconnect,
                                        .xOpen = catalog_open,
                                        .xClose = catalog_close,
                                        .xFilter = columns_filter,

@@ -52,11 +52,6 @@ typedef struct Access {
   double cost;
 } Access;
 
-typedef struct Explain {
-  sqlite3_vtab base;
-  Edb *edb;
-} Explain;
-
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
   Access *accesses;
@@ -431,7 +426,7 @@ static int explain_prepare(Edb *edb, const char *statement, Explaining *explaini
 }
 
 static int explain_run(Cursor *cursor, const char *statement, int there, char **message) {
-  Edb *edb = ((Explain *)cursor->base.pVtab)->edb;
+  Edb *edb = listing_edb(&cursor->base);
   Explaining explaining = {.notes = NULL};
   sqlite3_stmt *program = NULL;
   int rc = explain_prepare(edb, statement, &explaining, &program, message);
@@ -451,22 +446,11 @@ static int explain_connect(sqlite3 *db, void *edb, int argc, const char *const *
   (void)argc;
   (void)argv;
   (void)message;
-  int rc = sqlite3_declare_vtab(
-      db, "CREATE TABLE x(id INTEGER, \"table\" TEXT, server TEXT, sql TEXT, predicates TEXT, "
-          "rows INTEGER, cost REAL, server_plan TEXT, statement HIDDEN, there HIDDEN)");
-  if (rc != SQLITE_OK) return rc;
-  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-  Explain *explain = sqlite3_malloc64(sizeof *explain);
-  if (explain == NULL) return SQLITE_NOMEM;
-  memset(explain, 0, sizeof *explain);
-  explain->edb = edb;
-  *vtab = &explain->base;
-  return SQLITE_OK;
-}
-
-static int explain_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
+  return listing_connect(
+      db, edb,
+      "CREATE TABLE x(id INTEGER, \"table\" TEXT, server TEXT, sql TEXT, predicates TEXT, "
+      "rows INTEGER, cost REAL, server_plan TEXT, statement HIDDEN, there HIDDEN)",
+      1, vtab);
 }
 
 static int explain_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -476,11 +460,7 @@ static int explain_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 
 static int explain_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  *out = &cursor->base;
-  return SQLITE_OK;
+  return listing_open(sizeof(Cursor), out);
 }
 
 static void explain_reset(Cursor *cursor) {
@@ -560,7 +540,7 @@ static int explain_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 const sqlite3_module explain_module = {.iVersion = 1,
                                        .xConnect = explain_connect,
                                        .xBestIndex = explain_best_index,
-                                       .xDisconnect = explain_disconnect,
+                                       .xDisconnect = listing_disconnect,
                                        .xOpen = explain_open,
                                        .xClose = explain_close,
                                        .xFilter = explain_filter,

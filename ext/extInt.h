@@ -657,18 +657,9 @@ int scan_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
 
 #include "writeInt.h"
 
-/* ---- query.c, catalog.c, list.c: table-valued functions and tables ------------------------------ */
+/* ---- listing.c, query.c, catalog.c, list.c, sources.c: edb's own tables -------------------------------- */
 
-extern const sqlite3_module query_module;   /* edb_query(server, sql, …) */
-extern const sqlite3_module tables_module;  /* edb_tables(server, schema) */
-extern const sqlite3_module columns_module; /* edb_columns(server, 'schema.table') */
-extern const sqlite3_module servers_module; /* edb_servers */
-extern const sqlite3_module log_module;     /* edb_log */
-extern const sqlite3_module sources_module; /* edb_odbc_sources (sources.c) */
-
-/* xBestIndex of a table-valued function whose arguments are the hidden columns from `first` on:
-** idxNum is how many are given, without a gap, and they are the arguments of xFilter. */
-int arguments_plan(sqlite3_index_info *info, int first, int count);
+#include "listingInt.h"
 
 /* ---- function.c, import.c, version.c: SQL functions; the Edb is their user data ------------------ */
 

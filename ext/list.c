@@ -8,52 +8,18 @@
 
 #include <string.h>
 
-typedef struct List {
-  sqlite3_vtab base;
-  Edb *edb;
-} List;
-
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
   const Server *server; /* edb_servers: the present one */
   sqlite3_int64 line;   /* edb_log: the present one, from 1 */
 } Cursor;
 
-static Edb *cursor_edb(const sqlite3_vtab_cursor *cursor) { return ((List *)cursor->pVtab)->edb; }
-
-static int list_connect(sqlite3 *db, Edb *edb, const char *declaration, sqlite3_vtab **vtab) {
-  int rc = sqlite3_declare_vtab(db, declaration);
-  if (rc != SQLITE_OK) return rc;
-  List *list = sqlite3_malloc64(sizeof *list);
-  if (list == NULL) return SQLITE_NOMEM;
-  memset(list, 0, sizeof *list);
-  list->edb = edb;
-  *vtab = &list->base;
-  return SQLITE_OK;
-}
-
-static int list_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
-}
-
-static int list_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
+static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  info->estimatedCost = 100;
-  info->estimatedRows = 10;
-  return SQLITE_OK;
+  return listing_open(sizeof(Cursor), out);
 }
 
-static int list_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
-  (void)vtab;
-  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  *out = &cursor->base;
-  return SQLITE_OK;
-}
-
-static int list_close(sqlite3_vtab_cursor *cursor) {
+static int cursor_close(sqlite3_vtab_cursor *cursor) {
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
@@ -65,8 +31,8 @@ static int servers_connect(sqlite3 *db, void *edb, int argc, const char *const *
   (void)argc;
   (void)argv;
   (void)message;
-  return list_connect(
-      db, edb, "CREATE TABLE x(name TEXT, driver TEXT, url TEXT, connections INTEGER)", vtab);
+  return listing_connect(
+      db, edb, "CREATE TABLE x(name TEXT, driver TEXT, url TEXT, connections INTEGER)", 0, vtab);
 }
 
 static int servers_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
@@ -76,9 +42,9 @@ static int servers_filter(sqlite3_vtab_cursor *base, int number, const char *str
   (void)argc;
   (void)argv;
   char *message = NULL;
-  int rc = config_load(cursor_edb(base), &message);
+  int rc = config_load(listing_edb(base), &message);
   if (rc != SQLITE_OK) return vtab_fail(base->pVtab, rc, message);
-  ((Cursor *)base)->server = cursor_edb(base)->servers;
+  ((Cursor *)base)->server = listing_edb(base)->servers;
   return SQLITE_OK;
 }
 
@@ -86,7 +52,7 @@ static int servers_filter(sqlite3_vtab_cursor *base, int number, const char *str
 ** ends. */
 static int servers_next(sqlite3_vtab_cursor *base) {
   Cursor *cursor = (Cursor *)base;
-  const Server *server = cursor_edb(base)->servers;
+  const Server *server = listing_edb(base)->servers;
   while (server && server != cursor->server) server = server->next;
   cursor->server = server ? server->next : NULL;
   return SQLITE_OK;
@@ -97,7 +63,7 @@ static int servers_eof(sqlite3_vtab_cursor *base) { return ((Cursor *)base)->ser
 static int servers_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
   const Cursor *cursor = (Cursor *)base;
   const Server *server = cursor->server;
-  const Server *listed = cursor_edb(base)->servers;
+  const Server *listed = listing_edb(base)->servers;
   while (listed && listed != server) listed = listed->next;
   if (listed == NULL) return SQLITE_OK;
   switch (column) {
@@ -124,10 +90,10 @@ static int servers_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 
 const sqlite3_module servers_module = {.iVersion = 1,
                                        .xConnect = servers_connect,
-                                       .xBestIndex = list_best_index,
-                                       .xDisconnect = list_disconnect,
-                                       .xOpen = list_open,
-                                       .xClose = list_close,
+                                       .xBestIndex = listing_best_index,
+                                       .xDisconnect = listing_disconnect,
+                                       .xOpen = cursor_open,
+                                       .xClose = cursor_close,
                                        .xFilter = servers_filter,
                                        .xNext = servers_next,
                                        .xEof = servers_eof,
@@ -141,13 +107,13 @@ static int log_connect(sqlite3 *db, void *edb, int argc, const char *const *argv
   (void)argc;
   (void)argv;
   (void)message;
-  return list_connect(db, edb, "CREATE TABLE x(id INTEGER, at DATETIME, server TEXT, text TEXT)",
-                      vtab);
+  return listing_connect(db, edb, "CREATE TABLE x(id INTEGER, at DATETIME, server TEXT, text TEXT)",
+                         0, vtab);
 }
 
 /* Lines that were dropped meanwhile are passed over. */
 static void log_settle(Cursor *cursor) {
-  sqlite3_int64 first = cursor_edb(&cursor->base)->logged - EDB_LOG_LINES + 1;
+  sqlite3_int64 first = listing_edb(&cursor->base)->logged - EDB_LOG_LINES + 1;
   if (cursor->line < first) cursor->line = first;
 }
 
@@ -169,12 +135,12 @@ static int log_next(sqlite3_vtab_cursor *base) {
 }
 
 static int log_eof(sqlite3_vtab_cursor *base) {
-  return ((Cursor *)base)->line > cursor_edb(base)->logged;
+  return ((Cursor *)base)->line > listing_edb(base)->logged;
 }
 
 static int log_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
   sqlite3_int64 id = ((Cursor *)base)->line;
-  const LogLine *line = &cursor_edb(base)->log[(id - 1) % EDB_LOG_LINES];
+  const LogLine *line = &listing_edb(base)->log[(id - 1) % EDB_LOG_LINES];
   char at[EDB_TIME_TEXT];
   switch (column) {
   case 0:
@@ -201,10 +167,10 @@ static int log_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 
 const sqlite3_module log_module = {.iVersion = 1,
                                    .xConnect = log_connect,
-                                   .xBestIndex = list_best_index,
-                                   .xDisconnect = list_disconnect,
-                                   .xOpen = list_open,
-                                   .xClose = list_close,
+                                   .xBestIndex = listing_best_index,
+                                   .xDisconnect = listing_disconnect,
+                                   .xOpen = cursor_open,
+                                   .xClose = cursor_close,
                                    .xFilter = log_filter,
                                    .xNext = log_next,
                                    .xEof = log_eof,

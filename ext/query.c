@@ -28,11 +28,6 @@
 #define COLUMN_BEYOND (COLUMN_P1 + PARAMETERS) /* takes an argument too many */
 #define COLUMN_HIDDEN (COLUMN_BEYOND + 1)
 
-typedef struct Query {
-  sqlite3_vtab base;
-  Edb *edb;
-} Query;
-
 typedef struct Cursor {
   sqlite3_vtab_cursor base;
   Reader reader;
@@ -54,42 +49,9 @@ static int query_connect(sqlite3 *db, void *edb, int argc, const char *const *ar
   for (int i = SHOWN + 1; i <= RESULTS; i++) sqlite3_str_appendf(sql, ", c%d HIDDEN", i);
   sqlite3_str_appendall(sql, ")");
   char *text = sqlite3_str_finish(sql);
-  Query *query = sqlite3_malloc64(sizeof *query);
-  int rc = text && query ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+  int rc = text ? listing_connect(db, edb, text, 1, vtab) : SQLITE_NOMEM;
   sqlite3_free(text);
-  if (rc != SQLITE_OK) {
-    sqlite3_free(query);
-    return rc;
-  }
-  memset(query, 0, sizeof *query);
-  query->edb = edb;
-  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-  *vtab = &query->base;
-  return SQLITE_OK;
-}
-
-static int query_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
-}
-
-int arguments_plan(sqlite3_index_info *info, int first, int count) {
-  for (int i = 0; i < info->nConstraint; i++) {
-    int argument = info->aConstraint[i].iColumn - first;
-    if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (argument >= 0 && argument < count && !info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-  }
-  for (int argument = 0; argument < count && info->idxNum == argument; argument++) {
-    for (int i = 0; i < info->nConstraint && info->idxNum == argument; i++) {
-      if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-      if (info->aConstraint[i].iColumn != first + argument) continue;
-      info->aConstraintUsage[i].argvIndex = ++info->idxNum;
-      info->aConstraintUsage[i].omit = 1;
-    }
-  }
-  info->estimatedCost = 1000;
-  info->estimatedRows = 100;
-  return SQLITE_OK;
+  return rc;
 }
 
 static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -103,11 +65,7 @@ static int query_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 
 static int query_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  *out = &cursor->base;
-  return SQLITE_OK;
+  return listing_open(sizeof(Cursor), out);
 }
 
 static int query_close(sqlite3_vtab_cursor *base) {
@@ -128,7 +86,6 @@ static int query_next(sqlite3_vtab_cursor *base) {
 static int query_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
                         sqlite3_value **argv) {
   Cursor *cursor = (Cursor *)base;
-  Query *query = (Query *)base->pVtab;
   edb_parameter parameters[PARAMETERS];
   char *message = NULL;
   (void)string;
@@ -140,13 +97,13 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
   const char *sql = number > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
   if (name == NULL || sql == NULL) {
     message = sqlite3_mprintf("edb: write edb_query(server, sql, …)");
-    return vtab_fail(&query->base, SQLITE_ERROR, message);
+    return vtab_fail(base->pVtab, SQLITE_ERROR, message);
   }
   for (int i = 2; i < number; i++) {
     parameters[i - 2].name = NULL;
     parameters[i - 2].value = value_parameter(argv[i]);
   }
-  Server *server = server_find(query->edb, name, &message);
+  Server *server = server_find(listing_edb(base), name, &message);
   if (server && is_transaction_control(server, sql)) {
     int refused = transaction_refused(server, &message);
     return vtab_fail(base->pVtab, refused, message);
@@ -154,7 +111,7 @@ static int query_filter(sqlite3_vtab_cursor *base, int number, const char *strin
   int rc = server ? reader_open(&cursor->reader, server, sql, parameters, (size_t)number - 2,
                                 REPEAT_NEVER, &message)
                   : (message ? SQLITE_ERROR : SQLITE_NOMEM);
-  return rc == SQLITE_OK ? query_next(base) : vtab_fail(&query->base, rc, message);
+  return rc == SQLITE_OK ? query_next(base) : vtab_fail(base->pVtab, rc, message);
 }
 
 static int query_eof(sqlite3_vtab_cursor *base) { return ((Cursor *)base)->eof; }
@@ -206,7 +163,7 @@ static int query_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 const sqlite3_module query_module = {.iVersion = 1,
                                      .xConnect = query_connect,
                                      .xBestIndex = query_best_index,
-                                     .xDisconnect = query_disconnect,
+                                     .xDisconnect = listing_disconnect,
                                      .xOpen = query_open,
                                      .xClose = query_close,
                                      .xFilter = query_filter,

@@ -19,36 +19,13 @@ typedef struct Cursor {
   sqlite3_int64 row;
 } Cursor;
 
-typedef struct Sources {
-  sqlite3_vtab base;
-  Edb *edb;
-} Sources;
-
 static int sources_connect(sqlite3 *db, void *edb, int argc, const char *const *argv,
                            sqlite3_vtab **vtab, char **message) {
   (void)argc;
   (void)argv;
   (void)message;
-  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(name TEXT, kind TEXT, description TEXT)");
-  if (rc != SQLITE_OK) return rc;
-  Sources *table = sqlite3_malloc64(sizeof *table);
-  if (table == NULL) return SQLITE_NOMEM;
-  memset(table, 0, sizeof *table);
-  table->edb = edb;
-  *vtab = &table->base;
-  return SQLITE_OK;
-}
-
-static int sources_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
-}
-
-static int sources_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
-  (void)vtab;
-  info->estimatedCost = 100;
-  info->estimatedRows = 10;
-  return SQLITE_OK;
+  return listing_connect(db, edb, "CREATE TABLE x(name TEXT, kind TEXT, description TEXT)", 0,
+                         vtab);
 }
 
 static void sources_clear(Cursor *cursor) {
@@ -65,12 +42,7 @@ static void sources_clear(Cursor *cursor) {
 
 static int sources_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  Cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  cursor->last = &cursor->first;
-  *out = &cursor->base;
-  return SQLITE_OK;
+  return listing_open(sizeof(Cursor), out);
 }
 
 static int sources_close(sqlite3_vtab_cursor *base) {
@@ -97,7 +69,7 @@ static int sources_take(void *context, const char *kind, const char *name,
 static int sources_filter(sqlite3_vtab_cursor *base, int number, const char *string, int argc,
                           sqlite3_value **argv) {
   Cursor *cursor = (Cursor *)base;
-  const Edb *edb = ((Sources *)base->pVtab)->edb;
+  const Edb *edb = listing_edb(base);
   edb_error error;
   (void)number;
   (void)string;
@@ -141,8 +113,8 @@ static int sources_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 
 const sqlite3_module sources_module = {.iVersion = 1,
                                        .xConnect = sources_connect,
-                                       .xBestIndex = sources_best_index,
-                                       .xDisconnect = sources_disconnect,
+                                       .xBestIndex = listing_best_index,
+                                       .xDisconnect = listing_disconnect,
                                        .xOpen = sources_open,
                                        .xClose = sources_close,
                                        .xFilter = sources_filter,

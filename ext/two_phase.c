@@ -252,11 +252,6 @@ typedef struct DoubtCursor {
   int count, at;
 } DoubtCursor;
 
-typedef struct DoubtTable {
-  sqlite3_vtab base;
-  Edb *edb;
-} DoubtTable;
-
 /* Takes note, which may be NULL for want of memory. */
 static int doubt_add(DoubtCursor *cursor, const char *server, const char *name, Decision decision,
                      char *note) {
@@ -350,20 +345,9 @@ static int doubts_decide(DoubtCursor *cursor, Edb *edb) {
 static int doubt_connect(sqlite3 *db, void *edb, int argc, const char *const *argv,
                          sqlite3_vtab **vtab, char **message) {
   (void)argc, (void)argv, (void)message;
-  int rc = sqlite3_declare_vtab(
-      db, "CREATE TABLE x(server TEXT, name TEXT, since DATETIME, decision TEXT, note TEXT)");
-  if (rc == SQLITE_OK) rc = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY); /* it dials out */
-  DoubtTable *table = rc == SQLITE_OK ? sqlite3_malloc64(sizeof *table) : NULL;
-  if (table == NULL) return rc == SQLITE_OK ? SQLITE_NOMEM : rc;
-  memset(table, 0, sizeof *table);
-  table->edb = edb;
-  *vtab = &table->base;
-  return SQLITE_OK;
-}
-
-static int doubt_disconnect(sqlite3_vtab *vtab) {
-  sqlite3_free(vtab);
-  return SQLITE_OK;
+  return listing_connect(
+      db, edb, "CREATE TABLE x(server TEXT, name TEXT, since DATETIME, decision TEXT, note TEXT)",
+      1, vtab);
 }
 
 static int doubt_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
@@ -375,11 +359,7 @@ static int doubt_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info) {
 
 static int doubt_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out) {
   (void)vtab;
-  DoubtCursor *cursor = sqlite3_malloc64(sizeof *cursor);
-  if (cursor == NULL) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof *cursor);
-  *out = &cursor->base;
-  return SQLITE_OK;
+  return listing_open(sizeof(DoubtCursor), out);
 }
 
 static void doubt_clear(DoubtCursor *cursor) {
@@ -407,7 +387,7 @@ static int doubt_filter(sqlite3_vtab_cursor *base, int number, const char *strin
                         sqlite3_value **argv) {
   (void)number, (void)string, (void)argc, (void)argv;
   DoubtCursor *cursor = (DoubtCursor *)base;
-  Edb *edb = ((DoubtTable *)base->pVtab)->edb;
+  Edb *edb = listing_edb(base);
   char *message = NULL;
   doubt_clear(cursor);
   int rc = config_load(edb, &message);
@@ -450,7 +430,7 @@ static int doubt_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 const sqlite3_module in_doubt_module = {.iVersion = 1,
                                         .xConnect = doubt_connect,
                                         .xBestIndex = doubt_best_index,
-                                        .xDisconnect = doubt_disconnect,
+                                        .xDisconnect = listing_disconnect,
                                         .xOpen = doubt_open,
                                         .xClose = doubt_close,
                                         .xFilter = doubt_filter,
