@@ -80,6 +80,10 @@ typedef struct edb_inserts_spec {
   ** none. EDB_UNSUPPORTED: not with these rows; some may have been sent all the same. */
   int (*run_many)(void *statement, const edb_parameter *values, size_t rows);
   int many; /* rows that it gets at most */
+  /* statement_execute in two halves, between which the next rows are collected. NULL: it has none. After a send that answers
+  ** EDB_OK nothing is asked of the connection before receive. Not used with savepoints. */
+  int (*send)(void *statement, const edb_parameter *values, size_t n);
+  int (*receive)(void *statement, int64_t *affected);
   int undo_many; /* 1: in a transaction, and the dialect has savepoints: what it has sent can be taken back */
 } edb_inserts_spec;
 

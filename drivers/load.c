@@ -10,7 +10,10 @@
 ** does), but it does not say which of its rows was wrong. So its rows are sent again, one by one, up to the one
 ** that fails by itself. If none does, the rows are in, and the load goes on.
 **
-** Memory: the arena, the values of one statement, the INSERTs.
+** Where the driver can send without waiting for the answer, full statements go so: while the server works on one, the next
+** one's rows are collected in a second arena.
+**
+** Memory: the arenas, the values of one statement or two, the INSERTs.
 */
 #include <string.h>
 
@@ -29,9 +32,12 @@ typedef struct inserts {
   void *levels[LEVELS];  /* the driver's statements; NULL: not prepared yet */
   edb_parameter *values; /* of the rows that wait */
   size_t waiting;        /* rows */
-  int64_t sent;          /* rows before them */
+  int64_t sent;          /* rows before them and before those in flight */
   char *arena;
   size_t used;
+  edb_parameter *flying; /* with send: the rows of a largest statement that has no answer yet, */
+  char *flying_arena;    /* and their text and bytes */
+  int in_flight;
   edb_buffer head; /* "INSERT INTO t (a, b) VALUES " */
   int failed;      /* the code of the error that ended it */
 } inserts;
@@ -142,14 +148,10 @@ static int send_singly(inserts *l, const edb_parameter *values, size_t rows) {
   return EDB_OK;
 }
 
-/* One statement. */
-static int send_together(inserts *l, int level, const edb_parameter *values) {
+/* What the server says of one statement's rows. */
+static int take_answer(inserts *l, int rc, int64_t counted, const edb_parameter *values,
+                       size_t rows) {
   const edb_dialect *dialect = l->spec.dialect;
-  size_t rows = l->sizes[level];
-  if (rows == 1) return send_singly(l, values, 1);
-  int64_t counted;
-  int rc = savepoint(l, l->spec.savepoint, dialect->savepoint);
-  if (rc == EDB_OK) rc = execute(l, level, values, &counted);
   if (rc == EDB_OK) {
     rc = edb_load_counted(l->spec.error, (int64_t)rows, counted);
     if (rc != EDB_OK) return fail(l, rc, 0); /* some are in: they are not sent again */
@@ -160,6 +162,41 @@ static int send_together(inserts *l, int level, const edb_parameter *values) {
   if (!edb_load_is_of_rows(rc) || savepoint(l, l->spec.savepoint, dialect->rollback_to) != EDB_OK)
     return fail(l, rc, 0);
   return send_singly(l, values, rows);
+}
+
+/* One statement. */
+static int send_together(inserts *l, int level, const edb_parameter *values) {
+  size_t rows = l->sizes[level];
+  if (rows == 1) return send_singly(l, values, 1);
+  int64_t counted = 0;
+  int rc = savepoint(l, l->spec.savepoint, l->spec.dialect->savepoint);
+  if (rc == EDB_OK) rc = execute(l, level, values, &counted);
+  return take_answer(l, rc, counted, values, rows);
+}
+
+/* Waits for the answer to what is in flight. */
+static int land(inserts *l) {
+  int64_t counted = 0;
+  if (!l->in_flight) return EDB_OK;
+  l->in_flight = 0;
+  int rc = l->spec.receive(l->levels[0], &counted);
+  return take_answer(l, rc, counted, l->flying, l->sizes[0]);
+}
+
+/* Sends a largest statement's rows, and has the other half collect the next ones. */
+static int take_off(inserts *l) {
+  edb_parameter *values = l->values;
+  char *arena = l->arena;
+  int rc = prepare(l, 0);
+  if (rc == EDB_OK) rc = l->spec.send(l->levels[0], values, l->waiting * l->n);
+  if (rc != EDB_OK) return rc;
+  l->values = l->flying;
+  l->arena = l->flying_arena;
+  l->flying = values;
+  l->flying_arena = arena;
+  l->in_flight = 1;
+  l->waiting = l->used = 0;
+  return EDB_OK;
 }
 
 /* All that wait by one run of the INSERT of one row. EDB_UNSUPPORTED: they are still to be sent. */
@@ -191,7 +228,11 @@ static int send_many(inserts *l) {
 
 static int flush(inserts *l) {
   const edb_parameter *values = l->values;
-  int rc = EDB_OK, level = 0;
+  int rc = land(l), level = 0;
+  if (rc != EDB_OK) return rc;
+  if (l->flying && l->waiting > 1 && l->waiting == l->sizes[0] && take_off(l) == EDB_OK) {
+    return EDB_OK;
+  }
   if (l->spec.run_many && l->waiting > 1) {
     rc = send_many(l);
     if (rc == EDB_OK) l->waiting = 0;
@@ -245,12 +286,16 @@ int edb_inserts_row(void *context, const edb_value *values) {
 static void free_all(inserts *l) {
   const edb_host *host = l->spec.host;
   edb_error *error = l->spec.error, why = *error;
+  int64_t counted;
+  if (l->in_flight) (void)l->spec.receive(l->levels[0], &counted);
   for (int i = 0; i < LEVELS; i++) {
     if (l->levels[i]) l->spec.methods->statement_close(l->levels[i]);
   }
   edb_buffer_free(&l->head);
   edb_free(host, l->values);
   edb_free(host, l->arena);
+  edb_free(host, l->flying);
+  edb_free(host, l->flying_arena);
   edb_free(host, l);
   *error = why;
 }
@@ -265,6 +310,14 @@ int edb_inserts_end(void *context) {
 int edb_inserts_abort(void *context) {
   free_all(context);
   return EDB_OK;
+}
+
+static int make_room(const inserts *l, edb_parameter **values, char **arena) {
+  const size_t bytes = l->most * l->n * sizeof **values;
+  *values = edb_alloc(l->spec.host, bytes);
+  *arena = edb_alloc(l->spec.host, ARENA_BYTES);
+  if (*values) memset(*values, 0, bytes);
+  return *values && *arena;
 }
 
 int edb_inserts_begin(const edb_inserts_spec *spec, const edb_load_spec *load, void **out) {
@@ -288,14 +341,13 @@ int edb_inserts_begin(const edb_inserts_spec *spec, const edb_load_spec *load, v
   edb_load_table(&l->head, dialect, load);
   edb_load_columns(&l->head, dialect, load);
   edb_buffer_text(&l->head, " VALUES ");
-  l->values = edb_alloc(spec->host, l->most * l->n * sizeof *l->values);
-  l->arena = edb_alloc(spec->host, ARENA_BYTES);
-  if (!l->values || !l->arena || l->head.nomem) {
+  if (!make_room(l, &l->values, &l->arena) ||
+      (spec->send && !spec->savepoint && !make_room(l, &l->flying, &l->flying_arena)) ||
+      l->head.nomem) {
     nomem(l);
     free_all(l);
     return EDB_NOMEM;
   }
-  memset(l->values, 0, l->most * l->n * sizeof *l->values);
   /* A statement that the server refuses is refused here. */
   int rc = prepare(l, l->single);
   if (rc == EDB_OK) {

@@ -6,7 +6,7 @@
 ** The driver's table is here, with what every call has in common: the order of calls is checked, a connection
 ** that is gone answers EDB_CLOSED, a transaction that the server has ended is not written on. The rest, in
 ** reading order: mysql_library.c and _layout.c (the client library), _connect.c, _proof.c, _wait.c, _thread.c, _error.c,
-** _statement.c, _bind.c (parameters), _each.c (many runs at once), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
+** _statement.c, _bind.c (parameters), _each.c (many runs at once), _ahead.c (the answer later), _rows.c (the reader), _value.c; _scan.c, _render.c and _text.c (the
 ** text protocol); _two_phase.c (XA); _catalog.c (SQL).
 **
 ** Memory kept in the host's allocator: the connection with its options, which a second connection needs to
@@ -30,7 +30,7 @@ static int busy(my_connection *c) {
 }
 
 int my_ready(my_connection *c) {
-  if (c->rows.open) return busy(c);
+  if (c->rows.open || c->ahead) return busy(c);
   my_wait_for(c);
   if (c->stop != MY_STOP_NONE || c->killed) my_after_stop(c);
   if (c->dead) return edb_fail(&c->error, EDB_CLOSED, "the connection to the server is gone");
@@ -99,14 +99,31 @@ static int64_t counted(unsigned long long rows) {
   return rows > INT64_MAX ? -1 : (int64_t)rows; /* ~0: there is no count */
 }
 
-static int run(my_statement *s, const edb_parameter *parameters, size_t n, int64_t *affected) {
+/* What follows a statement that has run. */
+static int ran(my_statement *s, int64_t *affected) {
   my_connection *c = s->connection;
-  int rc = my_statement_run(s, parameters, n);
-  if (rc != EDB_OK) return rc;
   *affected = s->n_columns > 0
                   ? 0
                   : counted(s->stmt ? my.stmt_affected_rows(s->stmt) : my.affected_rows(c->mysql));
   return still_in_transaction(c, my_statement_finish(s));
+}
+
+static int run(my_statement *s, const edb_parameter *parameters, size_t n, int64_t *affected) {
+  int rc = my_statement_run(s, parameters, n);
+  return rc == EDB_OK ? ran(s, affected) : rc;
+}
+
+static int statement_send(void *statement, const edb_parameter *parameters, size_t n) {
+  my_statement *s = statement;
+  int rc = ready_to_run(s->connection);
+  return rc == EDB_OK ? my_statement_send(s, parameters, n) : rc;
+}
+
+static int statement_receive(void *statement, int64_t *affected) {
+  my_statement *s = statement;
+  my_wait_for(s->connection);
+  int rc = my_statement_receive(s);
+  return rc == EDB_OK ? ran(s, affected) : rc;
 }
 
 static int statement_execute(void *statement, const edb_parameter *parameters, size_t n,
@@ -272,13 +289,17 @@ static int transaction_rollback(void *transaction) { return end(transaction, 0);
 
 static int load(void *connection, const edb_load_spec *spec, void **out) {
   my_connection *c = connection;
-  const edb_inserts_spec inserts = {.methods = edb_mysql_driver.methods,
-                                    .dialect = &my_dialect,
-                                    .connection = c,
-                                    .host = c->host,
-                                    .error = &c->error,
-                                    .rows = MY_INSERT_ROWS};
+  edb_inserts_spec inserts = {.methods = edb_mysql_driver.methods,
+                              .dialect = &my_dialect,
+                              .connection = c,
+                              .host = c->host,
+                              .error = &c->error,
+                              .rows = MY_INSERT_ROWS};
   int rc = ready_to_run(c);
+  if (rc == EDB_OK && my_can_send_ahead(c)) {
+    inserts.send = statement_send;
+    inserts.receive = statement_receive;
+  }
   return rc == EDB_OK ? edb_inserts_begin(&inserts, spec, out) : rc;
 }
 

@@ -141,6 +141,8 @@ typedef struct my_library {
   /* libmariadb's alone: */
   my_socket (*get_socket)(MYSQL *);
   char (*get_info)(MYSQL *, int, void *); /* mariadb_get_info */
+  int (*stmt_execute_start)(int *, MYSQL_STMT *);
+  int (*stmt_execute_cont)(int *, MYSQL_STMT *, int);
   int (*field_attr)(my_const_string *, const MYSQL_FIELD *, int);
   /* Of the OpenSSL that it links, where it does: */
   void (*clear_tls_errors)(void);
@@ -262,6 +264,9 @@ int my_on_wait(my_socket socket, char for_read, int timeout);
 /* The calling thread's waits are from here on for the connection; a call of the contract begins. */
 void my_wait_for(my_connection *c);
 
+/* Waits as the library's callback does; 0: give it up. */
+int my_wait_ready(my_connection *c, int for_read);
+
 /* Ends the statement that the connection runs, by KILL QUERY on a second connection. 1: it was sent. */
 int my_kill(my_connection *c);
 
@@ -314,14 +319,18 @@ struct my_connection {
   atomic_int cancelled; /* edb_cancel was called */
   edb_option *options;  /* a copy, for the second connection */
   size_t n_options, option_bytes;
-  unsigned long id;     /* the server's thread */
-  int64_t connect_end;  /* when connecting has to have ended; 0: never */
-  int stop;             /* MY_STOP_…: why the command at work was stopped */
-  int64_t wait_end;     /* when the call has to have its answer; 0: it has not waited yet */
-  int64_t stop_end;     /* when it has to have ended */
-  int64_t asked;        /* when the host was asked last */
-  edb_thread *thread;   /* where the library does not call back */
-  unsigned char hooked; /* it does */
+  unsigned long id;       /* the server's thread */
+  int64_t connect_end;    /* when connecting has to have ended; 0: never */
+  int stop;               /* MY_STOP_…: why the command at work was stopped */
+  int64_t wait_end;       /* when the call has to have its answer; 0: it has not waited yet */
+  int64_t stop_end;       /* when it has to have ended */
+  int64_t asked;          /* when the host was asked last */
+  edb_thread *thread;     /* where the library does not call back */
+  my_statement *ahead;    /* sent, and not answered yet: nothing else goes; NULL: none */
+  int ahead_wait;         /* what its next step waits for; 0: it has its answer */
+  int ahead_failed;       /* its result */
+  unsigned char hooked;   /* it does */
+  unsigned char nonblock; /* the library has been told to keep a stack for non-blocking calls */
   unsigned char connected;
   unsigned char proving; /* the layout is being proven: prepared statements are used all the same */
   unsigned char killed;  /* KILL QUERY was sent: it may hit the next statement */
@@ -455,6 +464,15 @@ int my_can_bulk(const my_connection *c);
 ** EDB_UNSUPPORTED, where these parameters cannot go so, and nothing was run. */
 int my_run_bulk(my_statement *s, const edb_parameter *parameters, size_t n, size_t runs,
                 int64_t *affected);
+
+/* ---- The answer later (mysql_ahead.c) ----------------------------------------------------------------- */
+
+/* Whether the library can. */
+int my_can_send_ahead(my_connection *c);
+/* Sends a prepared statement of which no rows are wanted; after EDB_OK the connection takes nothing but receive, which waits
+** for its answer. The parameters may be forgotten meanwhile. */
+int my_statement_send(my_statement *s, const edb_parameter *parameters, size_t n);
+int my_statement_receive(my_statement *s);
 
 /* Runs it, up to where its first result begins. */
 int my_statement_run(my_statement *s, const edb_parameter *parameters, size_t n);

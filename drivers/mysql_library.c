@@ -65,6 +65,8 @@ static const edb_symbol symbols[] = {
     REQUIRED(set_local_infile_handler),
     CALLED("mysql_stmt_attr_set", stmt_attr_set, 1),
     CALLED("mysql_get_socket", get_socket, 1),
+    CALLED("mysql_stmt_execute_start", stmt_execute_start, 1),
+    CALLED("mysql_stmt_execute_cont", stmt_execute_cont, 1),
     CALLED("mariadb_get_info", get_info, 1),
     CALLED("mariadb_field_attr", field_attr, 1),
     CALLED("ERR_clear_error", clear_tls_errors, 1),

@@ -243,6 +243,7 @@ int my_statement_new(my_connection *c, const char *sql, my_statement **statement
 void my_statement_free(my_statement *s) {
   my_connection *c = s->connection;
   my_wait_for(c);
+  if (c->ahead == s) (void)my_statement_receive(s);
   if (s->stmt) my.stmt_close(s->stmt);
   forget_columns(s);
   for (size_t i = 0; s->places && i < s->n_parameters; i++) edb_free(c->host, s->places[i].bytes);

@@ -107,6 +107,10 @@ int my_on_wait(my_socket socket, char for_read, int timeout) {
   return wait_slice(socket, for_read, timeout);
 }
 
+int my_wait_ready(my_connection *c, int for_read) {
+  return wait_on(c, my.get_socket(c->mysql), for_read);
+}
+
 int my_kill(my_connection *c) {
   char sql[48];
   int sent = 0;

@@ -14,7 +14,10 @@ static int bad_code = EDB_CONSTRAINT;
 static edb_error error;
 static int prepared;
 static int64_t sum, blamed;
-static const char *seen; /* where the last text was */
+static const char *seen;            /* where the last text was */
+static int ahead;                   /* statements are sent before they answer: "16> 16 " */
+static const edb_parameter *flying; /* their values, until they have answered */
+static size_t n_flying;
 
 typedef struct scribe {
   size_t parameters;
@@ -26,6 +29,7 @@ static void tell(const char *what) {
 
 static int write_prepare(void *connection, const char *sql, double expected, void **out) {
   (void)connection, (void)expected;
+  CHECK(flying == NULL);
   scribe *s = calloc(1, sizeof *s);
   if (!s) abort();
   for (; *sql; sql++) s->parameters += *sql == '?';
@@ -35,6 +39,7 @@ static int write_prepare(void *connection, const char *sql, double expected, voi
 }
 
 static int write_close(void *statement) {
+  CHECK(flying == NULL);
   free(statement);
   prepared--;
   return EDB_OK;
@@ -44,6 +49,7 @@ static int write_execute(void *statement, const edb_parameter *values, size_t n,
                          int64_t *affected) {
   char rows[24];
   const scribe *s = statement;
+  CHECK(flying == NULL);
   CHECK_INT(n, s->parameters);
   *affected = (int64_t)n / 2;
   snprintf(rows, sizeof rows, "%zu ", n / 2);
@@ -57,6 +63,26 @@ static int write_execute(void *statement, const edb_parameter *values, size_t n,
     for (size_t k = 0; k < values[i + 1].value.as.text.n; k += 1000) CHECK_INT(seen[k], 'x');
   }
   return EDB_OK;
+}
+
+static int write_send(void *statement, const edb_parameter *values, size_t n) {
+  const scribe *s = statement;
+  char rows[24];
+  CHECK(flying == NULL);
+  CHECK_INT(n, s->parameters);
+  snprintf(rows, sizeof rows, "%zu> ", n / 2);
+  tell(rows);
+  flying = values;
+  n_flying = n;
+  return EDB_OK;
+}
+
+/* The rows are still there. */
+static int write_receive(void *statement, int64_t *affected) {
+  const edb_parameter *values = flying;
+  if (!CHECK(values != NULL)) return EDB_FAILED;
+  flying = NULL;
+  return write_execute(statement, values, n_flying, affected);
 }
 
 static int write_control(void *connection, const char *sql, const edb_parameter *p, size_t n,
@@ -92,6 +118,8 @@ static int load(int rows, int savepoint, int n, size_t length) {
                               .host = &unit_host,
                               .error = &error,
                               .rows = rows,
+                              .send = ahead ? write_send : NULL,
+                              .receive = ahead ? write_receive : NULL,
                               .savepoint = savepoint};
   void *l = NULL;
   int rc = edb_inserts_begin(&inserts, &spec, &l);
@@ -148,7 +176,8 @@ static void test_bytes(void) {
   CHECK_INT(sum, 262145 * 3);
 }
 
-static void test_blame(void) {
+/* Whichever row is bad: it is named, and all before it were sent once. */
+static void test_each(void) {
   for (int n = 1; n <= 40; n++) {
     for (int bad = 1; bad <= n; bad++) {
       bad_id = bad;
@@ -156,6 +185,10 @@ static void test_blame(void) {
       CHECK_INT(sum, bad * (bad - 1) / 2);
     }
   }
+  bad_id = 0;
+}
+
+static void test_blame(void) {
   bad_id = 6;
   CHECK_INT(load(8, 1, 9, 1), EDB_CONSTRAINT);
   CHECK_STR(told, "S 8 T 1 1 1 1 1 1 ");
@@ -169,6 +202,47 @@ static void test_blame(void) {
   }
   bad_code = EDB_CONSTRAINT;
   bad_id = 0;
+}
+
+/* What the server works on is kept until it has answered; the next rows wait elsewhere. */
+static void test_ahead(void) {
+  CHECK_INT(load(16, 0, 54, 3), EDB_OK);
+  CHECK_STR(told, "16> 16 16> 16 16> 16 4 1 1 ");
+  CHECK_INT(sum, 3 * 54 * 55 / 2);
+  CHECK_INT(load(16, 0, 32, 3), EDB_OK);
+  CHECK_STR(told, "16> 16 16> 16 ");
+  CHECK_INT(load(4, 0, 9, 60000), EDB_OK); /* full of bytes as of rows */
+  CHECK_STR(told, "4> 4 4> 4 1 ");
+  CHECK_INT(load(16, 0, 7, 60000), EDB_OK);
+  CHECK_STR(told, "4 1 1 1 ");
+  CHECK_INT(load(16, 1, 18, 1), EDB_OK);
+  CHECK_STR(told, "S 16 R 1 1 ");
+  bad_id = 6;
+  CHECK_INT(load(4, 0, 20, 1), EDB_CONSTRAINT);
+  CHECK_STR(told, "4> 4 4> 4 1 1 ");
+  CHECK_INT(blamed, 6);
+  bad_id = 0;
+}
+
+/* Given up while a statement is on its way. */
+static void test_abort(void) {
+  edb_inserts_spec inserts = {.methods = &write_methods,
+                              .dialect = &write_dialect,
+                              .host = &unit_host,
+                              .error = &error,
+                              .rows = 2,
+                              .send = write_send,
+                              .receive = write_receive};
+  void *l = NULL;
+  told[0] = 0;
+  CHECK_INT(edb_inserts_begin(&inserts, &spec, &l), EDB_OK);
+  for (int i = 0; i < 3; i++) {
+    edb_value row[2] = {{.kind = EDB_I64, .as.i64 = i}, {.kind = EDB_TEXT, .as.text = {"x", 1}}};
+    CHECK_INT(edb_inserts_row(l, row), EDB_OK);
+  }
+  CHECK_INT(edb_inserts_abort(l), EDB_OK);
+  CHECK_STR(told, "2> 2 ");
+  CHECK_INT(prepared, 0);
 }
 
 static void test_memory(void) {
@@ -240,8 +314,14 @@ int main(void) {
   unit_use_sqlite();
   test_groups();
   test_bytes();
+  test_each();
   test_blame();
   test_memory();
+  ahead = 1;
+  test_ahead();
+  test_each();
+  test_memory();
+  test_abort();
   test_columns();
   test_sqlite();
   return unit_done("load");
