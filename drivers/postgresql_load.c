@@ -107,7 +107,7 @@ static int start_copy(pg_load *l) {
 static int put(pg_load *l, const char *p, size_t n) {
   pg_connection *c = l->c;
   while (n > 0) {
-    size_t part = n < CHUNK_BYTES ? n : CHUNK_BYTES;
+    size_t part = n < 2 * CHUNK_BYTES ? n : CHUNK_BYTES;
     int rc = pg_copied(c, pq.putCopyData(c->pq, p, (int)part), &l->spoken);
     if (rc != EDB_OK) {
       l->copying = 0;
