@@ -43,6 +43,11 @@ static int code_of(int rc) {
   return EDB_FAILED;
 }
 
+/* SQLite gives a transaction up by itself where there is no room, no memory, or no reading of the file. */
+static int is_rolled_back(const lite_connection *c) {
+  return c->in_transaction && sqlite3_get_autocommit(c->db);
+}
+
 int lite_fail(lite_connection *c, int rc) {
   if (c->stopped == LITE_STOPPED_BY_TIME) {
     return edb_fail(&c->error, EDB_INTERRUPTED, "no answer within %d ms", c->host->timeout_ms);
@@ -54,6 +59,11 @@ int lite_fail(lite_connection *c, int rc) {
   c->error.vendor = rc;
   c->error.foreign_key = rc == SQLITE_CONSTRAINT_FOREIGNKEY;
   if (rc == SQLITE_BUSY_SNAPSHOT) edb_fail_hint(&c->error, "%s", EDB_CHANGED_SINCE);
+  if (is_rolled_back(c) && !c->ended_by[0]) {
+    snprintf(c->ended_by, sizeof c->ended_by, "%.*s", (int)sizeof c->ended_by - 1,
+             c->error.message);
+    c->ended_vendor = rc;
+  }
   return (int)c->error.code;
 }
 
@@ -66,8 +76,11 @@ void lite_start_waiting(lite_connection *c) {
 
 int lite_ready(lite_connection *c) {
   if (c->reading) return edb_fail(&c->error, EDB_BUSY, "a reader is open");
-  if (c->in_transaction && sqlite3_get_autocommit(c->db)) {
-    return edb_fail(&c->error, EDB_FAILED, "the transaction was rolled back by an earlier error");
+  if (is_rolled_back(c)) {
+    edb_fail(&c->error, EDB_FAILED, "the transaction was rolled back: %s",
+             c->ended_by[0] ? c->ended_by : "a statement of its own did so");
+    c->error.vendor = c->ended_vendor;
+    return EDB_FAILED;
   }
   atomic_store(&c->cancelled, 0);
   lite_start_waiting(c);
@@ -239,6 +252,7 @@ static int begin(void *context, const edb_transaction_spec *spec, void **transac
   if (rc == EDB_OK) rc = run_plain(c, "BEGIN");
   if (rc != EDB_OK) return rc;
   c->in_transaction = 1;
+  c->ended_by[0] = 0;
   *transaction = c;
   return EDB_OK;
 }

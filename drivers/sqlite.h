@@ -19,6 +19,8 @@ typedef struct lite_connection {
   sqlite3 *db;
   int busy_ms; /* longest wait for another's lock */
   int reading, in_transaction;
+  char ended_by[160]; /* what SQLite gave the transaction up for; "": nothing yet */
+  int ended_vendor;
   int statements;        /* open ones, a reader's own included */
   atomic_int cancelled;  /* SQLite's own flag is not seen while a lock is waited for */
   lite_stop stopped;     /* why the running call was stopped */
