@@ -439,7 +439,8 @@ static void test_transactions(edb_connection *c) {
       EDB_CONSTRAINT);
   CHECK_INT(edb_transaction_execute(&t, "INSERT INTO x VALUES (2, NULL)", NULL, 0, NULL),
             EDB_FAILED);
-  CHECK_STR(edb_detail(c)->message, "the transaction was rolled back: UNIQUE constraint failed: x.i");
+  CHECK_STR(edb_detail(c)->message,
+            "the transaction was rolled back: UNIQUE constraint failed: x.i");
   CHECK_INT(edb_query(c, "SELECT 1", NULL, 0, &r), EDB_FAILED);
   CHECK_INT(edb_transaction_commit(&t), EDB_FAILED);
   CHECK_INT(integer(c, "SELECT count(*) FROM x"), 0);
