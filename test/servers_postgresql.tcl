@@ -48,7 +48,8 @@ proc servers::start_postgresql {name found dir} {
   variable user
   variable password
   set bindir [readable_bindir $found $dir]
-  initialize $dir $bindir
+  # What is found may ask for settings of its own: lines of postgresql.conf, of which the last one of a name counts.
+  initialize $dir $bindir [expr {[dict exists $found settings] ? [dict get $found settings] : {}}]
   set port [free_port]
   set pid [keep $name $dir INT {*}[as_user postgres] $bindir/postgres -D $dir/data -p $port]
   set server [dict create name $name kind postgresql host 127.0.0.1 port $port user $user \
@@ -70,7 +71,7 @@ proc servers::readable_bindir {found dir} {
   return $dir/programs/bin
 }
 
-proc servers::initialize {dir bindir} {
+proc servers::initialize {dir bindir settings} {
   variable user
   variable password
   write_file $dir/password $password
@@ -85,7 +86,7 @@ proc servers::initialize {dir bindir} {
     "max_connections = 100" \
     "timezone = 'UTC'" \
     "fsync = off" "synchronous_commit = off" "full_page_writes = off" \
-    "autovacuum_naptime = 1d"] \n]
+    "autovacuum_naptime = 1d" {*}$settings] \n]
   close $channel
 }
 
