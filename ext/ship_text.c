@@ -120,16 +120,30 @@ static int is_up_to(const char *text, size_t n, unsigned last) {
   return 1;
 }
 
+/* More digits than a number holds: what edb gives of such a decimal, and of an unsigned integer. */
+static int is_long_number(const edb_value *text) {
+  const char *p = text->as.text.p;
+  size_t digits = 0;
+  for (size_t i = 0; i < text->as.text.n; i++) {
+    const int digit = p[i] >= '0' && p[i] <= '9';
+    if (!digit && p[i] != '.' && !(i == 0 && p[i] == '-')) return 0;
+    digits += (size_t)digit;
+  }
+  return digits > 15;
+}
+
 /* Where the value is a column's that is declared to hold numbers, SQLite makes numbers of this column's text that looks
 ** like them, and they stand before all text. Whether it is such a column's is not told. All that looks like a number
-** begins with no more than a digit. */
-static void beside_numbers(Bound *b) {
-  if (b->value.as.text.n > 0 && (unsigned char)b->value.as.text.p[0] > '9') return;
+** begins with no more than a digit; the rest is more than any number. */
+static Shipped beside_numbers(Bound *b) {
+  const int upper = b->op == SQLITE_INDEX_CONSTRAINT_LT || b->op == SQLITE_INDEX_CONSTRAINT_LE;
+  if (b->value.as.text.n > 0 && (unsigned char)b->value.as.text.p[0] > '9') return SHIP_SENT;
   b->exact = 0;
-  if (b->op != SQLITE_INDEX_CONSTRAINT_LT && b->op != SQLITE_INDEX_CONSTRAINT_LE) return;
+  if (!upper) return is_long_number(&b->value) ? SHIP_PRESENT : SHIP_SENT;
   b->op = SQLITE_INDEX_CONSTRAINT_LT;
   b->value.as.text.p = ":";
   b->value.as.text.n = 1;
+  return SHIP_SENT;
 }
 
 /* Against a number, SQLite compares as text or as numbers depending on what the number comes from,
@@ -145,6 +159,7 @@ Shipped ship_bound_text(const Definition *d, const edb_type *type, sqlite3_value
   }
   if (!ship_by_bytes(type, b->op)) return ship_is_text(p, n, type->reach) ? SHIP_SENT : SHIP_SKIP;
   if (!ship_is_text(p, n, 0) || !is_up_to(p, n, type->text->reach)) return SHIP_SKIP;
-  if (ship_is_range(b->op) && !b->literal) beside_numbers(b);
-  return type->text->padded && ship_is_range(b->op) ? padded(b) : SHIP_SENT;
+  if (!ship_is_range(b->op)) return SHIP_SENT;
+  Shipped shipped = b->literal ? SHIP_SENT : beside_numbers(b);
+  return shipped == SHIP_SENT && type->text->padded ? padded(b) : shipped;
 }
