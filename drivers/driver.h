@@ -421,10 +421,12 @@ struct edb_dialect {
 ** but the system's); 2: table. Each answers these columns, in this order:
 **   tables    schema, name, kind (table, view, …), rows (estimate or NULL), comment
 **   relation  schema, name, kind, rows, identity (SQL of a stable row identity where there is no key, or
-**             NULL), identity_integer (1: it is an integer); one row, or none where there is no such table
+**             NULL), identity_integer (1: it is an integer), and as a last one, if it is there, how many bytes a row
+**             has on average (or NULL); one row, or none where there is no such table
 **   columns   name, type (for dialect->type), type_name (for people), nullable, key (1… within the
 **             unique key that names a row, else 0), has_default (1: a default or an identity, 2: the server computes
-**             it and takes no value, else 0); in the table's order
+**             it and takes no value, else 0), and as a last one, if it is there, whether a unique index of all rows is of
+**             this column alone; in the table's order
 **   estimate  rows; %s = the quoted table; asked where relation's rows is NULL; itself NULL where there
 **             is no cheap way
 **   in_doubt  (no parameters) the names of prepared transactions, in the last column; itself NULL where there are

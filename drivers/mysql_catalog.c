@@ -220,8 +220,8 @@ static const char tables[] =
         " 'performance_schema', 'sys'), NULL, c.TABLE_SCHEMA))") " ORDER BY c.TABLE_SCHEMA, "
                                                                  "c.TABLE_NAME";
 
-static const char relation[] =
-    "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, " KIND ", " ROWS ", NULL, 0" OF_TABLE("TABLES");
+static const char relation[] = "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, " KIND ", " ROWS
+                               ", NULL, 0, nullif(c.AVG_ROW_LENGTH, 0)" OF_TABLE("TABLES");
 
 /* How far parameters reach into each character set. In the last three a character of ASCII has two codes, or
 ** none. UTF-16 and the like are in no order of UTF-8's. */
@@ -252,8 +252,8 @@ static const char columns[] =
     " c.ORDINAL_POSITION), 0),"
     " CASE WHEN c.EXTRA LIKE '% GENERATED%' THEN 2 WHEN coalesce(c.COLUMN_DEFAULT, 'NULL') <> "
     "'NULL'"
-    " OR c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%generated%' THEN 1 ELSE 0 END" OF_TABLE(
-        "COLUMNS") " ORDER BY c.ORDINAL_POSITION";
+    " OR c.EXTRA LIKE '%auto_increment%' OR c.EXTRA LIKE '%generated%' THEN 1 ELSE 0 END,"
+    " c.COLUMN_KEY = 'UNI'" OF_TABLE("COLUMNS") " ORDER BY c.ORDINAL_POSITION";
 
 static const char *const identities[] = {NULL};
 

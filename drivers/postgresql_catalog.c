@@ -231,9 +231,13 @@ static const char relation[] =
     "SELECT n.nspname, c.relname, " KIND ", " ROWS
     ", CASE WHEN c.relkind NOT IN ('r', 'p', 'm') THEN NULL"
     " WHEN NOT c.relhassubclass THEN 'ctid::text'"
-    " WHEN " BELOW("coalesce(bool_or(k.relkind = 'f'), false)") " THEN NULL"
-                                                                " ELSE 'tableoid::int8::text || "
-                                                                "ctid::text' END, 0" FROM_RELATION;
+    " WHEN " BELOW(
+        "coalesce(bool_or(k.relkind = 'f'), false)") " THEN NULL"
+                                                     " ELSE 'tableoid::int8::text || "
+                                                     "ctid::text' END, 0, "
+                                                     "CASE WHEN c.reltuples > 0 THEN c.relpages * "
+                                                     "current_setting('block_size')::float8 / "
+                                                     "c.reltuples END" FROM_RELATION;
 
 /* Text by what its collation c, or the database's own (100), makes of it. What came after version 12 is asked of the
 ** row as JSON. */
@@ -269,7 +273,11 @@ static const char columns[] =
     " coalesce(pg_catalog.array_position(k.attnums, a.attnum), 0),"
     " CASE WHEN a.attgenerated <> '' THEN 2"
     " WHEN a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL THEN 1 ELSE 0 "
-    "END"
+    "END,"
+    " NOT r.inherited AND EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = r.oid AND "
+    "i.indisunique"
+    " AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indnkeyatts = 1 AND "
+    "i.indkey[0] = a.attnum)"
     " FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid"
     " JOIN pg_catalog.pg_type d ON d.oid = a.atttypid"
     " JOIN LATERAL (WITH RECURSIVE b AS (SELECT d.oid, d.typtype, d.typbasetype UNION ALL"

@@ -248,7 +248,7 @@ static int parse_argument(Definition *d, const char *argument, char **message) {
 void definition_begin(Definition *d) {
   memset(d, 0, sizeof *d);
   d->pushdown = 1;
-  d->rows = d->rows_option = -1;
+  d->rows = d->rows_option = d->row_bytes = -1;
   d->join_memory = d->join_lookups = -1;
 }
 

@@ -5,6 +5,7 @@
 #include "extInt.h"
 
 #include <string.h>
+#include <time.h>
 
 static edb_value text_value(const char *text) {
   edb_value value = {.kind = EDB_NULL};
@@ -39,13 +40,13 @@ typedef struct Discovery {
 /* Hands each row of a query to `take`, which answers SQLITE_OK or an error. *count: rows that there
 ** were. */
 static int each_row(Discovery *v, const char *sql, const edb_parameter *parameters, size_t n,
-                    int (*take)(Definition *, const edb_value *), int *count) {
+                    int (*take)(Definition *, const edb_value *, size_t n), int *count) {
   Reader reader;
   int rc = reader_open(&reader, v->server, sql, parameters, n, REPEAT_ONCE, v->message);
   if (rc != SQLITE_OK) return rc;
   while ((rc = reader_next(&reader, v->message)) == SQLITE_ROW) {
     ++*count;
-    rc = take(v->definition, reader.stream.row);
+    rc = take(v->definition, reader.stream.row, reader.stream.count);
     if (rc != SQLITE_OK) break;
   }
   reader_end(&reader);
@@ -63,17 +64,23 @@ static void respell(char **name, const edb_value *own) {
   }
 }
 
-static int take_relation(Definition *d, const edb_value *row) {
+static int take_statistics(Definition *d, const edb_value *row, size_t n) {
+  d->rows = row_number(&row[3]);
+  d->row_bytes = n > 6 ? row_number(&row[6]) : -1;
+  return SQLITE_OK;
+}
+
+static int take_relation(Definition *d, const edb_value *row, size_t n) {
   respell(&d->schema, &row[0]);
   respell(&d->table, &row[1]);
-  d->rows = row_number(&row[3]);
+  take_statistics(d, row, n);
   sqlite3_free(d->identity_sql);
   d->identity_sql = row_text(&row[4]);
   d->identity_integer = row_number(&row[5]) > 0;
   return SQLITE_OK;
 }
 
-static int take_column(Definition *d, const edb_value *row) {
+static int take_column(Definition *d, const edb_value *row, size_t n) {
   char *name = row_text(&row[0]);
   char *type = row_text(&row[1]);
   char *type_name = row_text(&row[2]);
@@ -86,6 +93,7 @@ static int take_column(Definition *d, const edb_value *row) {
       column->has_default = (int)row_number(&row[5]);
       if (column->has_default < 0) column->has_default = 0;
       if (column->key < 0) column->key = 0;
+      column->unique = n > 6 && row_number(&row[6]) > 0;
       rc = SQLITE_OK;
     }
   }
@@ -95,7 +103,8 @@ static int take_column(Definition *d, const edb_value *row) {
   return rc;
 }
 
-static int take_estimate(Definition *d, const edb_value *row) {
+static int take_estimate(Definition *d, const edb_value *row, size_t n) {
+  (void)n;
   d->rows = row_number(&row[0]);
   return SQLITE_OK;
 }
@@ -171,11 +180,32 @@ static int discover_query(Discovery *v) {
   return rc;
 }
 
+#define STATISTICS_AGE 86400 /* seconds */
+
+void definition_refresh(Server *server, Definition *d) {
+  const sqlite3_int64 now = (sqlite3_int64)time(NULL);
+  if (now - d->counted < STATISTICS_AGE || d->table == NULL || d->rows_option >= 0 ||
+      server->session) {
+    return;
+  }
+  char *message = NULL;
+  Discovery v = {server, d, &message};
+  const edb_parameter parameters[2] = {{NULL, text_value(d->schema)}, {NULL, text_value(d->table)}};
+  int found = 0;
+  d->counted = now;
+  if (each_row(&v, d->driver->catalog->relation, parameters, 2, take_statistics, &found) ==
+      SQLITE_OK) {
+    (void)discover_estimate(&v);
+  }
+  sqlite3_free(message);
+}
+
 int definition_discover(Edb *edb, Definition *d, char **message) {
   Server *server = server_find(edb, d->server, message);
   if (server == NULL) return *message ? SQLITE_ERROR : SQLITE_NOMEM;
   Discovery v = {server, d, message};
   d->driver = server->driver;
+  d->counted = (sqlite3_int64)time(NULL);
   int rc = server_dialect(server, &d->dialect, message);
   if (rc != SQLITE_OK) return rc;
   rc = d->query ? discover_query(&v) : discover_table(&v);

@@ -107,6 +107,7 @@ struct Server {
   int two_phase;         /* the option */
   int readonly;          /* likewise */
   int snapshot;          /* likewise */
+  double latency;        /* seconds that the quickest statement took so far; 0: there was none */
   int settled;           /* 1: nothing of this local database hangs there, as far as is known */
   sqlite3_int64 late;    /* seconds since 1970 until when something may still come to hang there */
 };
@@ -198,6 +199,7 @@ typedef struct Command {
   const Table *table; /* whose statement it is; NULL: none's */
 } Command;
 
+double clock_seconds(void); /* since some time */
 /* Runs it: its rows are the stream's, a zeroed one, or, with stream NULL, dropped and counted. *link may change
 ** (REPEAT_ONCE). SQLITE_OK, or an error and *message; affected may be NULL. */
 int link_run(Link **link, const Command *command, Stream *stream, sqlite3_int64 *affected,
@@ -296,6 +298,7 @@ typedef struct Column {
   int nullable;
   int key;         /* 1… within the key that names a row, else 0 */
   int has_default; /* COLUMN_COMPUTED: the server computes it, and takes no value */
+  int unique;      /* 1: no two rows have the same, but NULL */
 } Column;
 
 /* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each
@@ -315,8 +318,10 @@ struct Definition {
   char *query;                /* NULL for a table */
   char *identity_sql; /* remote SQL of the row's identity where no column is the key, else NULL */
   int identity_integer;
-  double rows; /* estimate; negative where there is none */
-  int utf8;    /* 1: SQLite compares text by its bytes in UTF-8 */
+  double rows;           /* estimate; negative where there is none */
+  double row_bytes;      /* of a row on average; negative where nobody knows */
+  sqlite3_int64 counted; /* when the server was asked for both, in seconds since 1970 */
+  int utf8;              /* 1: SQLite compares text by its bytes in UTF-8 */
   int aliased; /* 1: a query that gives two columns one name: they are read by their names here */
   Column *columns;
   int count; /* of columns */
@@ -371,6 +376,8 @@ int set_text(char **out, const char *value);
 
 /* Asks the server for the columns. */
 int definition_discover(Edb *edb, Definition *definition, char **message);
+/* Asks for the statistics again, if those that there are have come of age. A failure changes nothing. */
+void definition_refresh(Server *server, Definition *definition);
 
 /* What discovery found is kept in the shadow tables NAME_relation and NAME_columns. */
 int definition_save(sqlite3 *db, const char *schema, const char *name, const Definition *definition,
@@ -484,6 +491,7 @@ double table_rows(const Definition *definition);
 int plan_is_lookup(const Table *table, const Plan *plan);
 /* How many of the rows satisfy the term, from 0 to 1. */
 double term_selectivity(const Term *term);
+double plan_bytes(const Definition *definition, const Plan *plan); /* of a row, on average */
 /* Sets plan->rows, and what SQLite is told of costs. */
 void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info);
 
@@ -631,6 +639,7 @@ extern const sqlite3_module table_module;
 int table_server(const Table *table, Server **server, char **message);
 /* Tells one state of what its server holds from another, as far as this connection's doing goes. */
 sqlite3_int64 table_written(const Table *table);
+double table_latency(const Table *table); /* its server's */
 /* Bytes that its joins may take; 0: nothing is to be remembered. */
 sqlite3_int64 table_join_memory(const Table *table);
 

@@ -111,6 +111,5 @@ int recall_wants(const Look *look);
 /* The server has answered, and it took so long. complete: with these rows; NULL: they were many. */
 void recall_learn(Recall *recall, const Look *look, double seconds, Answer *complete);
 void look_end(Look *look);
-double recall_clock(void); /* seconds since some time */
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 #define IDLE_LINKS 8 /* more are closed when they come back */
 
@@ -297,6 +298,18 @@ static int is_stale(int rc) {
   return rc == EDB_INVALID_QUERY || rc == EDB_UNSUPPORTED || rc == EDB_FAILED;
 }
 
+double clock_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The quickest answer is the nearest to what the way there and back takes. */
+static void link_timed(const Link *link, double seconds) {
+  Server *server = link->server;
+  if (server->latency <= 0 || seconds < server->latency) server->latency = seconds;
+}
+
 static int link_send(Link *link, const Command *command, Stream *stream, int64_t *affected,
                      struct Kept **kept, int *reused) {
   *kept = NULL;
@@ -350,8 +363,10 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
     if (rc != SQLITE_OK) return rc;
     if (command->writes || command->users) server_touch(link->server);
     link_starts(link, command->sql, command->users);
+    const double started = clock_seconds();
     int code = link_send(link, command, stream, &count, &kept, &reused);
     if (code == EDB_OK) {
+      link_timed(link, clock_seconds() - started);
       link->idled = 0;
       if (stream) stream_start(stream, link);
       if (affected) *affected = count;

@@ -17,7 +17,6 @@
 #include "extInt.h"
 
 #include <string.h>
-#include <time.h>
 
 #define KEY_BYTES 4096 /* of the values of a lookup; longer ones are asked for each time */
 #define MOST_BUILDS 3  /* of one lookup's hash, as values change that had stayed the same */
@@ -212,24 +211,6 @@ static int watch_note(Watch *watch, const Recall *recall, const int *ends, int a
 
 /* ---- The hash ---------------------------------------------------------------------------------------------- */
 
-double recall_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Of a row's values packed, and of what it takes beside. */
-static double row_bytes(const Definition *d, const Plan *plan) {
-  double bytes = 16;
-  for (int i = 0; i < plan->fetches; i++) {
-    edb_declared declared = d->columns[plan->fetch[i]].type->declared;
-    bytes += declared == EDB_DECLARED_TEXT || declared == EDB_DECLARED_BLOB ? 24
-             : declared == EDB_DECLARED_JSON                                ? 200
-                                                                            : 9;
-  }
-  return bytes;
-}
-
 #define SECONDS_ROW 0.4e-6 /* to be read, on a local server; a slow network also has slow lookups */
 #define SECONDS_BYTE 4e-9
 #define SECONDS_SERVER_ROW 0.05e-6 /* for the server to pass over one that it does not send */
@@ -249,7 +230,7 @@ static int choose_keys(Watch *watch, const Recall *recall) {
 static int is_worth(const Watch *watch, const Table *table) {
   const Plan *build = watch->build;
   const Definition *d = &table->definition;
-  double bytes = row_bytes(d, build);
+  double bytes = 16 + plan_bytes(d, build); /* packed, and what a row takes beside */
   double seconds =
       build->rows * (SECONDS_ROW + bytes * SECONDS_BYTE) + table_rows(d) * SECONDS_SERVER_ROW;
   if (build->rows * bytes > (double)table_join_memory(table)) return 0;

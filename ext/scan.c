@@ -311,7 +311,7 @@ static int scan_take(Scan *scan, double started) {
     scan_end(scan);
     return vtab_fail(scan->base.pVtab, rc, message);
   }
-  recall_learn(scan->recall, &scan->look, recall_clock() - started,
+  recall_learn(scan->recall, &scan->look, clock_seconds() - started,
                rc == SQLITE_DONE ? answer : NULL);
   if (answer) reading_begin(&scan->look.reading, answer);
   return SQLITE_OK;
@@ -319,7 +319,7 @@ static int scan_take(Scan *scan, double started) {
 
 /* Asks the server. *never: there are no rows. */
 static int scan_ask(Scan *scan, Plan *plan, sqlite3_value **values, int *never) {
-  double started = recall_clock();
+  double started = clock_seconds();
   Sql sql;
   Shipped shipped = ask_write(scan_table(scan), &sql, &plan, values, 1);
   int rc = shipped == SHIP_FAIL ? SQLITE_NOMEM : SQLITE_OK;
@@ -370,6 +370,7 @@ int scan_filter(sqlite3_vtab_cursor *cursor, int number, const char *string, int
   scan_clear(scan);
   int rc = table_server(table, &server, &message);
   if (rc != SQLITE_OK) return vtab_fail(&table->base, rc, message);
+  definition_refresh(server, &table->definition);
   Plan *plan = table->plans[number];
   Plan *whole = plan->whole ? plan->whole : plan;
   rc = scan_look(scan, whole, argc, argv);

@@ -2,8 +2,10 @@
 ** ext/shadow.c: the shadow tables beside a virtual table, which keep what discovery found, so that
 ** the database opens and the table can be dropped while the server is away.
 **
-**   orders_relation(driver, rows, schema, identity_sql, identity_integer, dialect)      one row
-**   orders_columns(position, name, remote, type, type_name, nullable, key, has_default)  a row each
+**   orders_relation(driver, rows, schema, identity_sql, identity_integer, dialect, bytes, counted)  one row
+**   orders_columns(position, name, remote, type, type_name, nullable, key, has_default, sole)     a row each
+**
+** Those of edb's first days have fewer columns.
 **
 ** The options stand in the CREATE statement itself, which SQLite keeps.
 */
@@ -41,6 +43,7 @@ static int save_columns(sqlite3 *db, sqlite3_stmt *insert, const Definition *d, 
     sqlite3_bind_int(insert, 6, c->nullable);
     sqlite3_bind_int(insert, 7, c->key);
     sqlite3_bind_int(insert, 8, c->has_default);
+    sqlite3_bind_int(insert, 9, c->unique);
     sqlite3_step(insert);
     rc = sqlite3_reset(insert);
   }
@@ -52,18 +55,19 @@ int definition_save(sqlite3 *db, const char *schema, const char *name, const Def
                     char **message) {
   int rc = sql_run(
       db,
-      sqlite3_mprintf("CREATE TABLE \"%w\".\"%w_relation\"(driver TEXT, rows REAL, schema TEXT, "
-                      "identity_sql TEXT, identity_integer INTEGER, dialect TEXT);"
-                      "CREATE TABLE \"%w\".\"%w_columns\"(position INTEGER PRIMARY KEY, name TEXT, "
-                      "remote TEXT, type TEXT, type_name TEXT, nullable INTEGER, \"key\" INTEGER, "
-                      "has_default INTEGER);"
-                      "INSERT INTO \"%w\".\"%w_relation\" VALUES (%Q, %!.17g, %Q, %Q, %d, %Q)",
-                      schema, name, schema, name, schema, name, d->driver->name, d->rows, d->schema,
-                      d->identity_sql, d->identity_integer, d->dialect->name),
+      sqlite3_mprintf(
+          "CREATE TABLE \"%w\".\"%w_relation\"(driver TEXT, rows REAL, schema TEXT, "
+          "identity_sql TEXT, identity_integer INTEGER, dialect TEXT, bytes REAL, counted INTEGER);"
+          "CREATE TABLE \"%w\".\"%w_columns\"(position INTEGER PRIMARY KEY, name TEXT, "
+          "remote TEXT, type TEXT, type_name TEXT, nullable INTEGER, \"key\" INTEGER, "
+          "has_default INTEGER, sole INTEGER);"
+          "INSERT INTO \"%w\".\"%w_relation\" VALUES (%Q, %!.17g, %Q, %Q, %d, %Q, %!.17g, %lld)",
+          schema, name, schema, name, schema, name, d->driver->name, d->rows, d->schema,
+          d->identity_sql, d->identity_integer, d->dialect->name, d->row_bytes, d->counted),
       message);
   if (rc != SQLITE_OK) return rc;
   char *sql =
-      sqlite3_mprintf("INSERT INTO \"%w\".\"%w_columns\" VALUES (?,?,?,?,?,?,?,?)", schema, name);
+      sqlite3_mprintf("INSERT INTO \"%w\".\"%w_columns\" VALUES (?,?,?,?,?,?,?,?,?)", schema, name);
   if (sql == NULL) return SQLITE_NOMEM;
   sqlite3_stmt *insert = NULL;
   rc = sqlite3_prepare_v2(db, sql, -1, &insert, NULL);
@@ -114,6 +118,10 @@ static int load_relation(sqlite3_stmt *row, Definition *d) {
     return SQLITE_NOMEM;
   }
   d->identity_integer = sqlite3_column_int(row, 4);
+  if (sqlite3_column_count(row) > 7) {
+    d->row_bytes = sqlite3_column_double(row, 6);
+    d->counted = sqlite3_column_int64(row, 7);
+  }
   return SQLITE_OK;
 }
 
@@ -124,6 +132,7 @@ static int load_column(sqlite3_stmt *row, Definition *d) {
   column->nullable = sqlite3_column_int(row, 4);
   column->key = sqlite3_column_int(row, 5);
   column->has_default = sqlite3_column_int(row, 6);
+  column->unique = sqlite3_column_int(row, 7);
   return SQLITE_OK;
 }
 
@@ -138,18 +147,22 @@ static int load_rows(sqlite3 *db, char *sql, Definition *d,
   return rc == SQLITE_OK ? finalized : rc;
 }
 
+static int load_columns(sqlite3 *db, const char *schema, const char *name, const char *sole,
+                        Definition *d) {
+  return load_rows(db,
+                   sqlite3_mprintf("SELECT name, remote, type, type_name, nullable, \"key\", "
+                                   "has_default, %s FROM \"%w\".\"%w_columns\" ORDER BY position",
+                                   sole, schema, name),
+                   d, load_column);
+}
+
 int definition_load(sqlite3 *db, const char *schema, const char *name, Definition *d,
                     char **message) {
-  int rc = load_rows(db,
-                     /* Tables of edb's first days have no dialect. */
-                     sqlite3_mprintf("SELECT * FROM \"%w\".\"%w_relation\"", schema, name), d,
+  int rc = load_rows(db, sqlite3_mprintf("SELECT * FROM \"%w\".\"%w_relation\"", schema, name), d,
                      load_relation);
   if (rc == SQLITE_OK && d->driver) {
-    rc = load_rows(db,
-                   sqlite3_mprintf("SELECT name, remote, type, type_name, nullable, \"key\", "
-                                   "has_default FROM \"%w\".\"%w_columns\" ORDER BY position",
-                                   schema, name),
-                   d, load_column);
+    rc = load_columns(db, schema, name, "sole", d);
+    if (rc == SQLITE_ERROR && d->count == 0) rc = load_columns(db, schema, name, "0", d);
   }
   if (rc == SQLITE_NOMEM) return rc;
   if (rc == SQLITE_OK && d->driver) {

@@ -180,6 +180,16 @@ sqlite3_int64 table_written(const Table *table) {
   return -1;
 }
 
+/* Only what is known of it: planning neither reads files nor complains. */
+double table_latency(const Table *table) {
+  for (const Server *server = table->edb->servers; server; server = server->next) {
+    if (strcmp(server->name, table->definition.server) == 0 ||
+        strcmp(server->url, table->definition.server) == 0)
+      return server->latency;
+  }
+  return 0;
+}
+
 sqlite3_int64 table_join_memory(const Table *table) {
   sqlite3_int64 own = table->definition.join_memory;
   sqlite3_int64 all = table->edb->join_memory;
