@@ -511,7 +511,8 @@ typedef struct od_place {
 struct od_statement {
   od_connection *connection;
   SQLHANDLE stmt;
-  int catalog; /* enum od_catalog_query: answered by ODBC's calls */
+  int catalog;  /* enum od_catalog_query: answered by ODBC's calls */
+  int fallback; /* likewise, if the product's own SQL is refused by what only calls itself so */
   char *sql;
   unsigned char order
       [OD_ORDER]; /* which parameter each ? is, from 1; 0 at the end: they stand in their order */

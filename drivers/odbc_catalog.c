@@ -318,15 +318,38 @@ static void fold(const od_connection *c, char *out, size_t size, const char *nam
   }
 }
 
+/* How many rows there are, where the driver tells without counting. */
+static int count_rows(od_statement *out, const char *schema, const char *table) {
+  od_statement *s;
+  int rc = start(out->connection, ASK_INDEXES, schema, table, &s);
+  if (rc != EDB_OK) return rc;
+  while ((rc = od_next(s)) == EDB_ROW) {
+    if (number(s, 7, SQL_TABLE_STAT + 1) != SQL_TABLE_STAT || !is(s, 3, table) ||
+        !of_schema(s, schema))
+      continue;
+    const int64_t rows = number(s, 11, -1);
+    if (rows >= 0) od_list_number(out->list, 3, rows);
+  }
+  stop(s);
+  return rc == EDB_DONE ? EDB_OK : rc;
+}
+
 /* A name that is none of the server's may be one that was never quoted there. */
 static int relation(od_statement *out, const char *schema, const char *table) {
   const od_connection *c = out->connection;
   char folded_schema[256], folded_table[256];
-  const int rc = find_relation(out, schema, table);
-  if (rc != EDB_OK || out->list->rows > 0 || !c->folds) return rc;
-  if (schema) fold(c, folded_schema, sizeof folded_schema, schema);
-  fold(c, folded_table, sizeof folded_table, table);
-  return find_relation(out, schema ? folded_schema : NULL, folded_table);
+  int rc = find_relation(out, schema, table);
+  if (rc == EDB_OK && out->list->rows == 0 && c->folds) {
+    if (schema) fold(c, folded_schema, sizeof folded_schema, schema);
+    fold(c, folded_table, sizeof folded_table, table);
+    schema = schema ? folded_schema : NULL;
+    table = folded_table;
+    rc = find_relation(out, schema, table);
+  }
+  if (rc != EDB_OK || out->list->rows != 1) return rc;
+  /* A driver may not have this call. */
+  rc = count_rows(out, schema, table);
+  return rc == EDB_NOMEM || rc == EDB_CLOSED || rc == EDB_INTERRUPTED ? rc : EDB_OK;
 }
 
 /* ---- Columns -------------------------------------------------------------------------------------------- */
@@ -359,6 +382,7 @@ static void put_column(od_list *list, const od_statement *s) {
   od_list_number(list, 4, 0);
   const edb_value *def = value(s, 13);
   od_list_number(list, 5, def->kind == EDB_TEXT && !is(s, 13, "NULL"));
+  od_list_number(list, 6, 0);
 }
 
 static int primary_key(od_connection *c, od_list *list, const char *schema, const char *table,
@@ -376,38 +400,61 @@ static int primary_key(od_connection *c, od_list *list, const char *schema, cons
   return rc == EDB_DONE ? EDB_OK : rc;
 }
 
-/* Takes the columns of an index back. */
-static void no_key(od_list *list) {
-  for (size_t i = 0; i < list->rows; i++) list->values[i * list->width + 4].as.i64 = 0;
+/* An index, while its columns come, one a row. */
+typedef struct od_index {
+  char name[256];
+  int open;
+  int whole;        /* it is of columns alone, and of all rows */
+  int fits;         /* and none of them is ever NULL */
+  int columns;      /* so far */
+  edb_value *first; /* of them: its row of the list */
+} od_index;
+
+/* chosen: the table has its key. */
+static void end_index(const od_index *index, od_list *list, int *chosen) {
+  if (!index->open) return;
+  if (index->whole && index->columns == 1) index->first[6].as.i64 = 1;
+  if (*chosen) return;
+  *chosen = index->fits;
+  for (size_t i = 0; !index->fits && i < list->rows; i++) {
+    list->values[i * list->width + 4].as.i64 = 0;
+  }
 }
 
-/* The first unique index of whole rows whose columns are never NULL. */
-static int unique_key(od_connection *c, od_list *list, const char *schema, const char *table) {
+static void take_index_column(od_index *index, const od_statement *s, od_list *list, int chosen) {
+  edb_value *row = column_row(list, value(s, 9));
+  if (!row || !is(s, 13, "")) {
+    index->whole = index->fits = 0;
+    return;
+  }
+  if (row[3].as.i64) index->fits = 0;
+  if (index->columns++ == 0) index->first = row;
+  if (!chosen) row[4].as.i64 = number(s, 8, 1);
+}
+
+/* Unique indexes: which columns alone are so; and where there is no primary key, the first one whose columns are never
+** NULL is the key. They come one behind the other. */
+static int unique_indexes(od_connection *c, od_list *list, const char *schema, const char *table,
+                          int chosen) {
   od_statement *s;
-  char index[256] = "", name[256];
-  int fits = 0, open = 0;
+  od_index index = {.open = 0};
+  char name[sizeof index.name];
   int rc = start(c, ASK_INDEXES, schema, table, &s);
   if (rc != EDB_OK) return rc;
   while ((rc = od_next(s)) == EDB_ROW) {
     if (number(s, 7, SQL_TABLE_STAT) == SQL_TABLE_STAT || number(s, 4, 1) != 0) continue;
     if (!is(s, 3, table) || !of_schema(s, schema) || value(s, 6)->kind != EDB_TEXT) continue;
     edb_copy_line(name, sizeof name, value(s, 6)->as.text.p, value(s, 6)->as.text.n);
-    if (!open || strcmp(name, index) != 0) {
-      if (open && fits) break;
-      no_key(list);
-      memcpy(index, name, sizeof index);
-      open = fits = 1;
+    if (!index.open || strcmp(name, index.name) != 0) {
+      end_index(&index, list, &chosen);
+      index = (od_index){.open = 1, .whole = 1, .fits = 1};
+      memcpy(index.name, name, sizeof name);
     }
-    edb_value *row = column_row(list, value(s, 9));
-    if (!row || row[3].as.i64 || !is(s, 13, "")) {
-      fits = 0;
-    } else {
-      row[4].as.i64 = number(s, 8, 1);
-    }
+    take_index_column(&index, s, list, chosen);
   }
   stop(s);
-  if (!fits) no_key(list);
-  return rc == EDB_ROW || rc == EDB_DONE ? EDB_OK : rc;
+  end_index(&index, list, &chosen);
+  return rc == EDB_DONE ? EDB_OK : rc;
 }
 
 static int columns(od_statement *out, const char *schema, const char *table) {
@@ -424,7 +471,7 @@ static int columns(od_statement *out, const char *schema, const char *table) {
   if (out->list->nomem || out->list->text.nomem) return od_nomem(c);
   /* A driver may have neither of these calls: then the table has no key. */
   rc = primary_key(c, out->list, schema, table, &found);
-  if (rc == EDB_OK && found == 0) rc = unique_key(c, out->list, schema, table);
+  if (rc == EDB_OK) rc = unique_indexes(c, out->list, schema, table, found > 0);
   return rc == EDB_NOMEM || rc == EDB_CLOSED || rc == EDB_INTERRUPTED ? rc : EDB_OK;
 }
 
@@ -466,7 +513,7 @@ static int parameter(od_connection *c, const edb_parameter *parameters, size_t n
 
 int od_catalog_run(od_statement *s, const edb_parameter *parameters, size_t n) {
   static const size_t widths[] = {
-      [OD_CATALOG_TABLES] = 5, [OD_CATALOG_RELATION] = 6, [OD_CATALOG_COLUMNS] = 6};
+      [OD_CATALOG_TABLES] = 5, [OD_CATALOG_RELATION] = 6, [OD_CATALOG_COLUMNS] = 7};
   od_connection *c = s->connection;
   char *schema = NULL, *table = NULL;
   int rc = describe(s, widths[s->catalog]);

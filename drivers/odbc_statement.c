@@ -180,6 +180,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   od_statement *s;
   od_catalog_query catalog = od_catalog_query_of(sql);
   const char *better = catalog && c->flavour ? od_catalog_sql(c->flavour, catalog) : NULL;
+  const int fallback = better ? (int)catalog : OD_SQL;
   if (better) {
     sql = better;
     catalog = OD_SQL;
@@ -188,6 +189,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   int rc = od_statement_bare(c, &s);
   if (rc != EDB_OK) return rc;
   s->catalog = (int)catalog;
+  s->fallback = fallback;
   s->streams = expected == 0 || expected > 2000;
   s->likely = expected < 1 ? 0 : expected < 1000 ? (size_t)expected : 1000;
   s->plain = c->quirk && c->quirk->lean && is_plain(c->flavour, sql);
@@ -279,9 +281,20 @@ static int prepare(od_statement *s) {
   return EDB_OK;
 }
 
+/* Whether ODBC's calls are to answer what the product's own SQL was refused for. */
+static int falls_back(od_statement *s, int rc) {
+  if (!s->fallback || (rc != EDB_INVALID_QUERY && rc != EDB_FAILED && rc != EDB_UNSUPPORTED)) {
+    return 0;
+  }
+  s->catalog = s->fallback;
+  s->fallback = OD_SQL;
+  return 1;
+}
+
 int od_statement_prepare(od_statement *s) {
   set_stream(s);
-  return prepare(s);
+  const int rc = prepare(s);
+  return falls_back(s, rc) ? EDB_OK : rc;
 }
 
 /* Parameters where each ? has one. */
@@ -311,6 +324,7 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
   } else {
     rc = prepare(s);
     if (rc == EDB_OK) rc = bind(s, parameters, n);
+    if (falls_back(s, rc)) return od_catalog_run(s, parameters, n);
     if (rc != EDB_OK) return rc;
     const od_job job = {call_execute, s->stmt, NULL, 0, 0};
     rc = answered(s, od_call(c, s->stmt, &job));
@@ -318,7 +332,7 @@ int od_statement_run(od_statement *s, const edb_parameter *parameters, size_t n)
   if (rc != EDB_OK) {
     /* Before the server refused, FreeTDS's driver has seen a result begin, and runs nothing else over it. */
     od.FreeStmt(s->stmt, SQL_CLOSE);
-    return rc;
+    return falls_back(s, rc) ? od_catalog_run(s, parameters, n) : rc;
   }
   s->cursor = 1;
   s->fetched = 0;

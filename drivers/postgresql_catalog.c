@@ -235,7 +235,8 @@ static const char relation[] =
         "coalesce(bool_or(k.relkind = 'f'), false)") " THEN NULL"
                                                      " ELSE 'tableoid::int8::text || "
                                                      "ctid::text' END, 0, "
-                                                     "CASE WHEN c.reltuples > 0 THEN c.relpages * "
+                                                     "CASE WHEN c.reltuples > 0 AND c.relpages > 0 "
+                                                     "THEN c.relpages * "
                                                      "current_setting('block_size')::float8 / "
                                                      "c.reltuples END" FROM_RELATION;
 

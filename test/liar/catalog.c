@@ -129,7 +129,14 @@ static const Shape index_shape = {index_names, 13};
 /* clang-format off */
 static const char *const index_rows[] = {
   NULL, "main", "t", NULL, NULL, NULL, "0", NULL, NULL, NULL, "10", "1", NULL,
-  NULL, "main", "t", "0", NULL, "pk", "3", "1", "id", "A", "10", "1", NULL};
+  NULL, "main", "t", "0", NULL, "pair", "3", "1", "name", "A", "10", "1", NULL,
+  NULL, "main", "t", "0", NULL, "pair", "3", "2", "day", "A", "10", "1", NULL,
+  NULL, "main", "t", "0", NULL, "part", "3", "1", "price", "A", "10", "1", "price > 0",
+  NULL, "main", "t", "0", NULL, "pk", "3", "1", "id", "A", "10", "1", NULL,
+  NULL, "main", "t", "0", NULL, "text", "3", "1", "name", "A", "10", "1", NULL,
+  NULL, "main", "v", NULL, NULL, NULL, "0", NULL, NULL, NULL, "7", "1", NULL,
+  NULL, "main", "v", "0", NULL, "made", "3", "1", NULL, "A", "7", "1", NULL,
+  NULL, "main", "v", "0", NULL, "only", "3", "1", "id", "A", "7", "1", NULL};
 /* clang-format on */
 
 EXPORT SQLRETURN SQL_API ENTRY(SQLStatistics)(SQLHSTMT hstmt, Char *catalog, SQLSMALLINT n1,
@@ -138,7 +145,7 @@ EXPORT SQLRETURN SQL_API ENTRY(SQLStatistics)(SQLHSTMT hstmt, Char *catalog, SQL
                                               SQLUSMALLINT accuracy) {
   char *wanted = text_in(table, n3);
   (void)catalog, (void)n1, (void)schema, (void)n2, (void)unique, (void)accuracy;
-  SQLRETURN rc = answer_catalog(hstmt, &index_shape, index_rows, 2, wanted);
+  SQLRETURN rc = answer_catalog(hstmt, &index_shape, index_rows, 9, wanted);
   free(wanted);
   return rc;
 }

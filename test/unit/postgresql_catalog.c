@@ -82,34 +82,35 @@ static void test_catalog(void) {
   const char *all = listed(&c, catalog->tables, NULL, NULL);
   CHECK(strstr(all, "'edb Cat'|'two'") != NULL && strstr(all, "pg_class") == NULL);
   CHECK_STR(listed(&c, catalog->relation, NULL, "plain"),
-            "'edb Cat'|'plain'|'table'|0|'ctid::text'|0");
+            "'edb Cat'|'plain'|'table'|0|'ctid::text'|0|NULL");
   CHECK_STR(listed(&c, catalog->relation, "edb Cat", "nokey"),
-            "'edb Cat'|'nokey'|'table'|1000|'ctid::text'|0");
+            "'edb Cat'|'nokey'|'table'|1000|'ctid::text'|0|40.960000000000001");
   CHECK_STR(listed(&c, catalog->relation, "edb Cat", "seen"),
-            "'edb Cat'|'seen'|'view'|NULL|NULL|0");
-  CHECK_STR(listed(&c, catalog->relation, NULL, "parted"),
-            "'edb Cat'|'parted'|'partitioned table'|50|'tableoid::int8::text || ctid::text'|0");
+            "'edb Cat'|'seen'|'view'|NULL|NULL|0|NULL");
+  CHECK_STR(
+      listed(&c, catalog->relation, NULL, "parted"),
+      "'edb Cat'|'parted'|'partitioned table'|50|'tableoid::int8::text || ctid::text'|0|NULL");
   CHECK_STR(listed(&c, catalog->relation, NULL, "parent"),
-            "'edb Cat'|'parent'|'table'|0|'tableoid::int8::text || ctid::text'|0");
+            "'edb Cat'|'parent'|'table'|0|'tableoid::int8::text || ctid::text'|0|NULL");
   CHECK_STR(listed(&c, catalog->relation, NULL, "part1"),
-            "'edb Cat'|'part1'|'table'|50|'ctid::text'|0");
+            "'edb Cat'|'part1'|'table'|50|'ctid::text'|0|163.84");
   CHECK_STR(listed(&c, catalog->relation, NULL, "Plain"), "");
   CHECK_STR(listed(&c, catalog->relation, "public", "plain"), "");
   CHECK_STR(listed(&c, catalog->columns, NULL, "plain"),
-            "'a'|'int4'|'integer'|false|1|0; "
-            "'b \"q'|'text exact'|'character varying(10)'|false|0|1; "
-            "'c'|'numeric'|'numeric(10,2)'|true|0|0; 'd'|'int2'|'smaller'|true|0|1; "
-            "'e'|'array'|'integer[]'|true|0|0; 'f'|'composite'|'pair'|true|0|0; "
-            "'g'|'int4'|'integer'|false|0|1; 'h'|'interval'|'interval'|true|0|0; "
-            "'i'|'bpchar'|'character(3)'|true|0|0");
+            "'a'|'int4'|'integer'|false|1|0|true; "
+            "'b \"q'|'text exact'|'character varying(10)'|false|0|1|false; "
+            "'c'|'numeric'|'numeric(10,2)'|true|0|0|false; 'd'|'int2'|'smaller'|true|0|1|false; "
+            "'e'|'array'|'integer[]'|true|0|0|false; 'f'|'composite'|'pair'|true|0|0|false; "
+            "'g'|'int4'|'integer'|false|0|1|false; 'h'|'interval'|'interval'|true|0|0|false; "
+            "'i'|'bpchar'|'character(3)'|true|0|0|false");
   CHECK_STR(listed(&c, catalog->columns, NULL, "two"),
-            "'x'|'int4'|'integer'|false|2|0; 'y'|'int4'|'integer'|true|0|0; "
-            "'z'|'int4'|'integer'|false|1|0");
+            "'x'|'int4'|'integer'|false|2|0|false; 'y'|'int4'|'integer'|true|0|0|false; "
+            "'z'|'int4'|'integer'|false|1|0|false");
   CHECK_STR(listed(&c, catalog->columns, NULL, "keys"),
-            "'a'|'int4'|'integer'|false|2|0; 'b'|'int4'|'integer'|false|1|0; "
-            "'c'|'int4'|'integer'|true|0|0; 'd'|'int4'|'integer'|false|0|0");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parent"), "'a'|'int4'|'integer'|false|0|0");
-  CHECK_STR(listed(&c, catalog->columns, NULL, "parted"), "'a'|'int4'|'integer'|false|1|0");
+            "'a'|'int4'|'integer'|false|2|0|false; 'b'|'int4'|'integer'|false|1|0|false; "
+            "'c'|'int4'|'integer'|true|0|0|true; 'd'|'int4'|'integer'|false|0|0|false");
+  CHECK_STR(listed(&c, catalog->columns, NULL, "parent"), "'a'|'int4'|'integer'|false|0|0|false");
+  CHECK_STR(listed(&c, catalog->columns, NULL, "parted"), "'a'|'int4'|'integer'|false|1|0|true");
   CHECK_STR(listed(&c, catalog->columns, NULL, "nothing"), "");
   CHECK_STR(listed(&c, catalog->columns, "no such", "plain"), "");
   /* Every comparison that the dialect offers is SQL. */
