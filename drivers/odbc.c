@@ -233,7 +233,7 @@ static int transaction_rollback(void *transaction) { return end(transaction, 0);
 static int takes_arrays(const od_connection *c) {
   if (!c->transaction || c->no_arrays || c->arrays == 0) return 0;
   if (c->arrays == 1) return 1;
-  return c->quirk->arrays > 0 || (c->quirk->arrays == 0 && c->flavour->insert_rows <= 1);
+  return c->quirk.arrays > 0 || (c->quirk.arrays == 0 && c->flavour->insert_rows <= 1);
 }
 
 static int load(void *connection, const edb_load_spec *spec, void **out) {

@@ -266,6 +266,8 @@ typedef struct od_quirk {
 } od_quirk;
 
 const od_quirk *od_quirk_of(const char *driver);
+/* Those that the option `quirks` names: "utf8,-trusted". EDB_OK, or EDB_INVALID_QUERY and what is wrong. */
+int od_quirk_change(od_quirk *quirk, const char *names, edb_error *error);
 
 /* A server's product. */
 typedef struct od_flavour {
@@ -402,7 +404,7 @@ struct od_connection {
   const edb_host *host;
   SQLHANDLE env, dbc;
   edb_error error;
-  const od_quirk *quirk;
+  od_quirk quirk; /* the driver's, as option quirks has changed them */
   const od_flavour *flavour;
   atomic_int cancelled; /* edb_cancel was called */
   int stop;             /* OD_STOP_…: why the command at work was stopped */

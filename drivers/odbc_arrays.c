@@ -26,7 +26,7 @@ typedef struct od_array {
 
 static size_t text_width(const od_connection *c, const edb_value *v) {
   /* A byte of UTF-8 makes one unit at most. */
-  return c->quirk->utf8 ? v->as.text.n + 1 : (v->as.text.n + 1) * (size_t)od_wide;
+  return c->quirk.utf8 ? v->as.text.n + 1 : (v->as.text.n + 1) * (size_t)od_wide;
 }
 
 static size_t width_of(const od_connection *c, const edb_value *v) {
@@ -54,7 +54,7 @@ static int survey(const od_connection *c, const edb_parameter *values, size_t n,
   for (size_t row = 0; row < rows; row++) {
     const edb_value *v = &values[row * n].value;
     const size_t width = width_of(c, v);
-    if (v->kind == EDB_U64 || (v->kind == EDB_BYTES && c->quirk->bound_size)) return 0;
+    if (v->kind == EDB_U64 || (v->kind == EDB_BYTES && c->quirk.bound_size)) return 0;
     if (v->kind != EDB_NULL && array->kind != EDB_NULL && v->kind != array->kind) return 0;
     if (v->kind != EDB_NULL) array->kind = v->kind;
     if (width > array->width) array->width = width;
@@ -63,7 +63,7 @@ static int survey(const od_connection *c, const edb_parameter *values, size_t n,
 }
 
 static int put_text(od_connection *c, const edb_value *v, char *place, SQLLEN *length) {
-  if (c->quirk->utf8) {
+  if (c->quirk.utf8) {
     memcpy(place, v->as.text.p, v->as.text.n);
     place[v->as.text.n] = 0;
     *length = (SQLLEN)v->as.text.n;
@@ -103,7 +103,7 @@ static int put(od_connection *c, const edb_value *v, char *place, SQLLEN *length
 /* Tells the driver of the array, as which type od_bind would for a value of its kind. */
 static int bind(od_statement *s, size_t i, const od_array *array) {
   const od_connection *c = s->connection;
-  const size_t unit = c->quirk->utf8 ? 1 : (size_t)od_wide;
+  const size_t unit = c->quirk.utf8 ? 1 : (size_t)od_wide;
   short c_type = SQL_C_CHAR, sql_type = SQL_VARCHAR;
   size_t size = array->width;
   switch (array->kind) {
@@ -121,7 +121,7 @@ static int bind(od_statement *s, size_t i, const od_array *array) {
     break;
   case EDB_TEXT:
     size = array->width / unit - 1;
-    c_type = c->quirk->utf8 ? SQL_C_CHAR : SQL_C_WCHAR;
+    c_type = c->quirk.utf8 ? SQL_C_CHAR : SQL_C_WCHAR;
     sql_type = size > OD_LONG_UNITS ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
     break;
   case EDB_BYTES:

@@ -30,7 +30,7 @@ static int bind_narrow(od_statement *s, od_place *place, const edb_value *v, od_
 }
 
 static int bind_text(od_statement *s, od_place *place, const edb_value *v, od_bound *bound) {
-  if (s->connection->quirk->utf8) return bind_narrow(s, place, v, bound);
+  if (s->connection->quirk.utf8) return bind_narrow(s, place, v, bound);
   const SQLINTEGER units = od_wide_make(&place->bytes, v->as.text.p, v->as.text.n);
   if (units < 0) {
     return place->bytes.nomem ? od_nomem(s->connection)
@@ -51,7 +51,7 @@ static int bind_bytes(od_statement *s, od_place *place, const edb_value *v, od_b
   if (place->bytes.nomem) return od_nomem(s->connection);
   bound->c_type = SQL_C_BINARY;
   bound->sql_type = v->as.bytes.n > 2 * OD_LONG_UNITS ? SQL_LONGVARBINARY : SQL_VARBINARY;
-  bound->size = v->as.bytes.n > 0 || s->connection->quirk->bound_size ? v->as.bytes.n : 1;
+  bound->size = v->as.bytes.n > 0 || s->connection->quirk.bound_size ? v->as.bytes.n : 1;
   bound->at = place->bytes.p;
   place->length = (SQLLEN)v->as.bytes.n;
   return EDB_OK;
@@ -151,7 +151,7 @@ static int bind_value(od_statement *s, size_t i, const edb_value *v, od_bound *b
 /* Tells the driver, unless it knows. */
 static int tell(od_statement *s, size_t i, const od_bound *bound) {
   od_place *place = &s->places[i];
-  const int exact = bound->c_type == SQL_C_BINARY && s->connection->quirk->bound_size;
+  const int exact = bound->c_type == SQL_C_BINARY && s->connection->quirk.bound_size;
   const int fits = bound->c_type == place->c_type && bound->sql_type == place->sql_type &&
                    bound->at == place->at &&
                    (exact ? bound->size == place->column_size : bound->size <= place->column_size);

@@ -24,13 +24,13 @@ static int rereads(const od_connection *c) { return (c->getdata & SQL_GD_BOUND) 
 
 /* Whether it can be in any row of a block. */
 static int rereads_in_block(const od_connection *c) {
-  return rereads(c) && (c->getdata & SQL_GD_BLOCK) != 0 && !c->quirk->one_reread;
+  return rereads(c) && (c->getdata & SQL_GD_BLOCK) != 0 && !c->quirk.one_reread;
 }
 
 /* Whether no value of the column is longer than it says, so that it needs no second reading. */
 static int is_bounded(const od_connection *c, const od_cell *cell) {
   if (od_fixed_size(cell->codec) > 0) return 1;
-  return c->quirk->trusted && cell->declared > 0 && cell->declared <= LARGEST_UNITS &&
+  return c->quirk.trusted && cell->declared > 0 && cell->declared <= LARGEST_UNITS &&
          cell->sql_type != SQL_LONGVARCHAR && cell->sql_type != SQL_WLONGVARCHAR &&
          cell->sql_type != SQL_LONGVARBINARY;
 }
@@ -40,7 +40,7 @@ static void choose(od_statement *s) {
   const od_connection *c = s->connection;
   const int any = (c->getdata & SQL_GD_ANY_COLUMN) != 0;
   int unbound = 0;
-  s->single = c->block_rows == 1 || c->quirk->no_block;
+  s->single = c->block_rows == 1 || c->quirk.no_block;
   for (size_t i = 0; i < s->n_columns; i++) {
     od_cell *cell = &s->cells[i];
     const int bounded = is_bounded(c, cell);
@@ -64,7 +64,7 @@ static size_t first_width(const od_connection *c, const od_cell *cell) {
   if (units == 0 || (units > FIRST_UNITS && !is_bounded(c, cell))) units = FIRST_UNITS;
   /* UTF-16 has two units for some characters, UTF-8 up to four. */
   if (cell->codec == OD_TEXT && is_bounded(c, cell)) units *= 2;
-  if (cell->codec == OD_NARROW && c->quirk->utf8 && is_bounded(c, cell)) units *= 4;
+  if (cell->codec == OD_NARROW && c->quirk.utf8 && is_bounded(c, cell)) units *= 4;
   /* Numbers and moments have signs, points and zones that their sizes leave out. */
   if (cell->codec != OD_TEXT && cell->codec != OD_BYTES) units = units < 44 ? 48 : units + 4;
   return (units + SPARE_UNITS) * unit_size(cell);
@@ -237,6 +237,6 @@ int od_block_fetch(od_statement *s) {
     return edb_fail(&c->error, EDB_FAILED, "the driver does not say how many rows it read");
   }
   if (got == SQL_SUCCESS_WITH_INFO) find_trouble(s);
-  r->last = c->quirk->short_ends && s->fetched < s->capacity && got == SQL_SUCCESS;
+  r->last = c->quirk.short_ends && s->fetched < s->capacity && got == SQL_SUCCESS;
   return EDB_ROW;
 }

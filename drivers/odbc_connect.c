@@ -19,6 +19,8 @@ const edb_option_spec od_options[] = {
      "1: the driver's own options for results of any size (default); 0: as the string says"},
     {"arrays", 0,
      "1: many rows go by arrays of parameters; 0: never so; default: where it is the fastest way"},
+    {"quirks", 0,
+     "what the driver does otherwise than ODBC says, where edb does not know it: utf8,-trusted, …"},
     {"dbms", 0, "the server's product, where the driver does not tell it: generic, postgresql, …"},
     {"connect_timeout", 0, "seconds to wait for the connection"},
     {NULL, 0, NULL}};
@@ -355,14 +357,17 @@ static int connect_twice(od_connection *c, const edb_option *options, size_t n) 
   if (rc != EDB_OK) return rc;
   c->connected = 1;
   od_info_text(c, SQL_DRIVER_NAME, driver, sizeof driver);
-  c->quirk = od_quirk_of(driver);
-  const int words =
-      c->streaming && c->quirk->words && !has_words(given ? given : "", c->quirk->words);
-  if (!words && !c->quirk->must && !c->quirk->option_bits) return rc;
+  const od_quirk *quirk = od_quirk_of(driver);
+  const char *changes = edb_option_get(options, n, "quirks");
+  c->quirk = *quirk;
+  if (changes) rc = od_quirk_change(&c->quirk, changes, &c->error);
+  if (rc != EDB_OK) return rc;
+  const int words = c->streaming && quirk->words && !has_words(given ? given : "", quirk->words);
+  if (!words && !quirk->must && !quirk->option_bits) return rc;
   const od_job job = {call_disconnect, c->dbc, NULL, 0, 0};
   od_call(c, NULL, &job);
   c->connected = 0;
-  rc = connect_driver(c, options, n, c->quirk);
+  rc = connect_driver(c, options, n, quirk);
   if (rc == EDB_OK) c->connected = 1;
   return rc;
 }

@@ -219,7 +219,7 @@ int od_error(od_connection *c, int kind, SQLHANDLE handle) {
 
 int od_statement_error(od_statement *s) {
   od_connection *c = s->connection;
-  if (!c->transaction && c->quirk && c->quirk->left_failed) c->left = 1;
+  if (!c->transaction && c->quirk.left_failed) c->left = 1;
   if (c->transaction && c->flavour && c->flavour->dooms) c->doomed = 1;
   return od_error(c, SQL_HANDLE_STMT, s->stmt);
 }

@@ -2,6 +2,7 @@
 ** drivers/odbc_quirk.c: what ODBC drivers do otherwise than ODBC says, and what server products are like. Data alone;
 ** each line was seen, and is held by test/odbc_*.test.
 */
+#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,7 +27,7 @@ static const od_quirk quirks[] = {
      .lean = 1,
      .short_ends = 1,
      .arrays = -1},
-    /* The whole result is held unless it is said that it is read but once; then SQLGetData reads of the last row of a
+    /* The whole result is held unless it is said that it is read but once, which it can since 3.1.17; then SQLGetData reads of the last row of a
     ** block, whatever SQLSetPos has said. A DATE that the calendar does not have is NULL in a structure. Wide text takes
     ** three times as long, and in parts it is an error. */
     {.driver = "maodbc",
@@ -63,6 +64,45 @@ const od_quirk *od_quirk_of(const char *driver) {
     }
   }
   return q;
+}
+
+/* What an option of its own (block, stream, arrays) does not switch. */
+#define NAMED(member)                                                                              \
+  { #member, offsetof(od_quirk, member) }
+static const struct {
+  const char *name;
+  size_t at;
+} named[] = {NAMED(moments), NAMED(one_reread), NAMED(no_block),    NAMED(trusted),
+             NAMED(utf8),    NAMED(bound_size), NAMED(left_failed), NAMED(close_ends),
+             NAMED(lean),    NAMED(short_ends)};
+
+static unsigned char *flag_of(od_quirk *quirk, const char *name, size_t n) {
+  for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+    if (strlen(named[i].name) == n && memcmp(named[i].name, name, n) == 0) {
+      return (unsigned char *)quirk + named[i].at;
+    }
+  }
+  return NULL;
+}
+
+int od_quirk_change(od_quirk *quirk, const char *names, edb_error *error) {
+  while (*names) {
+    const unsigned char on = *names != '-';
+    names += *names == '-' || *names == '+';
+    const size_t n = strcspn(names, ",");
+    unsigned char *flag = flag_of(quirk, names, n);
+    if (!flag) {
+      return edb_fail(error, EDB_INVALID_QUERY,
+                      "option quirks: there is no \"%.*s\"; there are moments, one_reread, "
+                      "no_block, trusted, utf8, "
+                      "bound_size, left_failed, close_ends, lean and short_ends, each with - "
+                      "before it to switch it off",
+                      (int)(n < 40 ? n : 40), names);
+    }
+    *flag = on;
+    names += n + (names[n] == ',');
+  }
+  return EDB_OK;
 }
 
 /* ---- Servers --------------------------------------------------------------------------------------- */

@@ -114,7 +114,7 @@ static int lend_read(od_statement *s, size_t i) {
 static int lend_cut(od_statement *s, size_t i, SQLLEN length) {
   od_cell *cell = &s->cells[i];
   od_connection *c = s->connection;
-  if (!(c->getdata & SQL_GD_BOUND) || (s->capacity > 1 && c->quirk->one_reread)) {
+  if (!(c->getdata & SQL_GD_BOUND) || (s->capacity > 1 && c->quirk.one_reread)) {
     return edb_fail(&c->error, EDB_FAILED,
                     "column \"%s\": a value is longer than the driver said of its column",
                     s->columns[i].name);

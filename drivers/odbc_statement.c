@@ -49,7 +49,7 @@ static int is_unsigned(od_statement *s, SQLUSMALLINT i, int sql_type) {
 ** SQLDescribeCol, which has a name to convert, they are cheap. */
 static void sign_column(od_statement *s, size_t i, SQLLEN signs[2]) {
   static const SQLUSMALLINT fields[2] = {SQL_DESC_CONCISE_TYPE, SQL_DESC_OCTET_LENGTH};
-  const int sized = s->connection->quirk->trusted && od_fixed_size(s->cells[i].codec) == 0;
+  const int sized = s->connection->quirk.trusted && od_fixed_size(s->cells[i].codec) == 0;
   for (int k = 0; k < 2; k++) {
     signs[k] = 0;
     if (k == 1 && !sized) continue;
@@ -81,9 +81,9 @@ static int describe_column(od_statement *s, size_t i) {
                        : NULL;
   const edb_type *what = od_column_type(c->flavour, as ? as : type, sql_type, u);
   cell->sql_type = sql_type;
-  cell->codec = od_codec_of(what, sql_type, u, c->quirk->moments);
+  cell->codec = od_codec_of(what, sql_type, u, c->quirk.moments);
   if (as) cell->codec = strcmp(as, "quoted") == 0 ? OD_QUOTED : OD_MOMENT;
-  if (cell->codec == OD_TEXT && c->quirk->utf8) cell->codec = OD_NARROW;
+  if (cell->codec == OD_TEXT && c->quirk.utf8) cell->codec = OD_NARROW;
   edb_buffer_add(&s->names, type, strlen(type) + 1); /* moves what `as` points to */
   sign_column(s, i, cell->signs);
   cell->zoned = what->compare == EDB_COMPARE_INSTANT;
@@ -192,7 +192,7 @@ int od_statement_new(od_connection *c, const char *sql, double expected, od_stat
   s->fallback = fallback;
   s->streams = expected == 0 || expected > 2000;
   s->likely = expected < 1 ? 0 : expected < 1000 ? (size_t)expected : 1000;
-  s->plain = c->quirk && c->quirk->lean && is_plain(c->flavour, sql);
+  s->plain = c->quirk.lean && is_plain(c->flavour, sql);
   s->sql = edb_alloc(c->host, n);
   if (!s->sql) {
     od_statement_free(s);
@@ -248,9 +248,9 @@ static void set_timeout(od_statement *s) {
 /* Whether rows come as they are read: for drivers that can be told so. */
 static void set_stream(od_statement *s) {
   od_connection *c = s->connection;
-  if (!c->streaming || !c->quirk->stream_attribute || c->streams == s->streams) return;
+  if (!c->streaming || !c->quirk.stream_attribute || c->streams == s->streams) return;
   c->streams = s->streams;
-  od.SetConnectAttr(c->dbc, c->quirk->stream_attribute, (void *)(uintptr_t)s->streams,
+  od.SetConnectAttr(c->dbc, c->quirk.stream_attribute, (void *)(uintptr_t)s->streams,
                     SQL_IS_UINTEGER);
 }
 
@@ -362,7 +362,7 @@ int od_statement_finish(od_statement *s, int stop) {
   int rc = EDB_OK;
   if (!s->cursor) return EDB_OK;
   s->cursor = 0;
-  if (stop && c->quirk->close_ends) return renew(s);
+  if (stop && c->quirk.close_ends) return renew(s);
   if (stop) {
     od.Cancel(s->stmt);
   } else if (!s->plain) {

@@ -13,8 +13,8 @@
 #define COST_BYTE 0.025       /* of it, to be sent and read */
 #define COST_SERVER_ROW 0.1   /* for the server to look at one */
 #define ROWS_UNKNOWN 100000.0
-#define LOCAL_SECONDS                                                                              \
-  0.002 /* up to here a round trip is a local network's, however busy the machine */
+/* Up to here a round trip is a local network's, however busy the machine. */
+#define LOCAL_SECONDS 0.004
 
 double table_rows(const Definition *d) {
   if (d->rows_option >= 0) return d->rows_option;
@@ -121,7 +121,7 @@ double plan_bytes(const Definition *d, const Plan *plan) {
 
 /* ---- Costs ------------------------------------------------------------------------------------------ */
 
-/* In steps, so that a plan does not change with every hiccup: 200 up to 2 ms, 800 up to 8, 3,200 up to 32, … */
+/* In steps, so that a plan does not change with every hiccup: 200 up to 4 ms, 800 up to 16, 3,200 up to 64, … */
 static double round_trip(double seconds) {
   double cost = COST_ROUND_TRIP;
   for (double step = LOCAL_SECONDS; seconds > step && step < 10; step *= 4) cost *= 4;

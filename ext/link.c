@@ -304,7 +304,7 @@ double clock_seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The quickest answer is the nearest to what the way there and back takes. */
+/* The quickest answer is the nearest to what the way there and back takes. Catalogs take long, and are not asked about. */
 static void link_timed(const Link *link, double seconds) {
   Server *server = link->server;
   if (server->latency <= 0 || seconds < server->latency) server->latency = seconds;
@@ -366,7 +366,7 @@ int link_run(Link **in, const Command *command, Stream *stream, sqlite3_int64 *a
     const double started = clock_seconds();
     int code = link_send(link, command, stream, &count, &kept, &reused);
     if (code == EDB_OK) {
-      link_timed(link, clock_seconds() - started);
+      if (command->table) link_timed(link, clock_seconds() - started);
       link->idled = 0;
       if (stream) stream_start(stream, link);
       if (affected) *affected = count;

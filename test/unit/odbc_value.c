@@ -67,6 +67,21 @@ static void test_collect(void) {
   edb_buffer_free(&out);
 }
 
+static void test_quirks(void) {
+  edb_error error = {.code = EDB_OK};
+  od_quirk quirk = *od_quirk_of("libmaodbc.so");
+  CHECK(quirk.utf8 && quirk.trusted && quirk.lean && !quirk.no_block);
+  CHECK_INT(od_quirk_change(&quirk, "-utf8,no_block,+lean,-trusted", &error), EDB_OK);
+  CHECK(!quirk.utf8 && !quirk.trusted && quirk.lean && quirk.no_block && quirk.one_reread);
+  CHECK(od_quirk_of("libmaodbc.so")->utf8); /* another connection's are as they were */
+  CHECK_INT(od_quirk_change(&quirk, "", &error), EDB_OK);
+  static const char *const wrong[] = {"nosuch", "utf", "utf8x", "-", ",", "lean,,lean", "utf8 "};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    CHECK_INT(od_quirk_change(&quirk, wrong[i], &error), EDB_INVALID_QUERY);
+    CHECK(strstr(error.message, "option quirks: there is no") == error.message);
+  }
+}
+
 /* ---- Wide text ------------------------------------------------------------------------------------ */
 
 static void test_text(void) {
@@ -267,6 +282,7 @@ static void test_types(void) {
 int main(void) {
   test_words();
   test_collect();
+  test_quirks();
   test_text();
   test_moments();
   test_literals();
