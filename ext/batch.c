@@ -12,7 +12,8 @@
 **   outside of BEGIN   xSync belongs to the statement's end, and its error and message are the statement's
 **   within BEGIN       a statement of many rows stands between xSavepoint and xRelease. An error of the load mostly shows
 **                      in the xUpdate of a later row; one that shows in xRelease only makes SQLite fail the statement with
-**                      the bare result code and roll the whole transaction back, so that it is told in edb_log
+**                      the bare result code and roll the whole transaction back, so that it is told in edb_log and in
+**                      the application's error log
 **
 ** What SQLite would do otherwise with a failing row (OR IGNORE, OR FAIL, OR REPLACE) goes row by row. So does what
 ** needs the key that the server makes (RETURNING); without it the key is not asked for, and last_insert_rowid() is 0.

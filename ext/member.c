@@ -46,12 +46,17 @@ int transaction_rollback(sqlite3_vtab *vtab) {
   return SQLITE_OK;
 }
 
-/* SQLite reads no message of xSavepoint, xRelease and xRollbackTo: the log has it. */
-static int unheard(const Session *session, int rc, char *message) {
-  const Server *server = session_server(session);
-  if (message) edb_log(server->edb, server->name, message, strlen(message));
+int server_unheard(const Server *server, int rc, char *message) {
+  if (rc != SQLITE_OK && message) {
+    edb_log(server->edb, server->name, message, strlen(message));
+    sqlite3_log(rc, "%s", message);
+  }
   sqlite3_free(message);
   return rc;
+}
+
+static int unheard(const Session *session, int rc, char *message) {
+  return server_unheard(session_server(session), rc, message);
 }
 
 int transaction_savepoint(sqlite3_vtab *vtab, int number) {

@@ -308,9 +308,8 @@ static void session_resolve(Session *session, int commit) {
   char *message = NULL;
   session->ended = 1;
   session->prepared = 0;
-  if (two_phase_resolve(session->link, session->name, commit, &message) != SQLITE_OK) {
-    if (message) edb_log(server->edb, server->name, message, strlen(message));
-    sqlite3_free(message);
+  int rc = two_phase_resolve(session->link, session->name, commit, &message);
+  if (server_unheard(server, rc, message) != SQLITE_OK) {
     session->link->generation = -1;
     two_phase_unsettle(server, 0);
   }

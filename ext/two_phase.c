@@ -185,8 +185,7 @@ void two_phase_settle(Link *link) {
   int certain = 0;
   if (!server->two_phase || server->settled || server->edb->preparing) return;
   int rc = settle(link, &all, 0, &certain, &message);
-  if (rc != SQLITE_OK && message) edb_log(server->edb, server->name, message, strlen(message));
-  sqlite3_free(message);
+  server_unheard(server, rc, message);
   server->settled = rc == SQLITE_OK && certain && (sqlite3_int64)time(NULL) >= server->late;
 }
 

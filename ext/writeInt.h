@@ -140,6 +140,10 @@ int session_rollback_to(Session *session, int number, char **message);
 ** always is. SQLITE_OK, or an error and *message. */
 int session_enter(Server *server, Session **session, char **message);
 
+/* What came of a call whose message SQLite reads nowhere (xSavepoint, xRelease, xRollbackTo, xCommit; it does in xBegin,
+** xUpdate and xSync): for edb_log, and for the application's own error log (SQLITE_CONFIG_LOG). Frees the message; rc. */
+int server_unheard(const Server *server, int rc, char *message);
+
 extern const sqlite3_module member_module; /* edb_transaction */
 
 /* Of the module edb. */

@@ -165,6 +165,15 @@ proc batch::error_cases {} {
     }
   }
   execsql { DELETE FROM marks; DELETE FROM local }
+  # Where SQLite only tells the code, the message is in the error log that the application has given it.
+  do_test 3.unique.log {
+    catch {
+      host sqlite3 -batch -init /dev/null :memory: << [join [list ".load $::env(EDB_SO)" ".log stdout" \
+        "SELECT edb_server('s', '$::url'); CREATE VIRTUAL TABLE t USING edb(s, t); BEGIN;" \
+        "INSERT INTO t SELECT CASE value WHEN 12 THEN 1 ELSE value + 1000000 END, 'x', 1 FROM generate_series(1, 12);\n"] \n]
+    } said
+    list [regexp {edb: .*\(row 12 of the statement\)} $said] [there t]
+  } {1 1}
   # What SQLite does otherwise with such a row.
   do_execsql_test 3.ignore {
     INSERT OR IGNORE INTO t SELECT CASE id WHEN 5 THEN 1 ELSE id + 10 END, name, CASE id WHEN 17 THEN -1 ELSE score END FROM l
