@@ -26,7 +26,11 @@ proc clients::ask {kind sql} {
   if {![info exists channels($kind)]} { open $kind }
   puts $channels($kind) "[string trimright [string trim $sql] {;}];\nSELECT 'done: all of it';"
   set lines {}
-  while {[gets $channels($kind) line] >= 0 && $line ne "done: all of it"} { lappend lines $line }
+  while {[gets $channels($kind) line] >= 0 && $line ne "done: all of it"} {
+    lappend lines $line
+    # Nothing follows: the server is gone.
+    if {[regexp {^ERROR 20(02|03|06|13) } $line]} { error "the $kind server does not answer: $line" }
+  }
   join $lines \n
 }
 
