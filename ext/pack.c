@@ -135,8 +135,12 @@ const char *unpack_row(const char *from, edb_value *row, size_t n) {
 
 uint32_t pack_hash(uint32_t seed, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
-  uint64_t h = 0xcbf29ce484222325u ^ seed;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
-  h ^= h >> 32;
-  return (uint32_t)(h * 0x9E3779B1u >> 7);
+  uint64_t h = (0xcbf29ce484222325u ^ seed) + n;
+  for (size_t i = 0; i < n; i += sizeof h) {
+    uint64_t word = 0;
+    memcpy(&word, p + i, n - i < sizeof word ? n - i : sizeof word);
+    h = (h ^ word) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 32;
+  }
+  return (uint32_t)(h * 0x9E3779B97F4A7C15u >> 32);
 }
