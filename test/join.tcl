@@ -243,6 +243,79 @@ proc join::memory_cases {schema} {
   }
 }
 
+# Interrupted, and without memory ---------------------------------------------------------------------------
+
+# SQL is of a view of id and price whose last row takes minutes, so that Ctrl-C comes while a hash is built. What was built by then
+# is given back: there is room for another one afterwards, if for no two.
+proc join::interrupt_cases {schema sql} {
+  there "CREATE VIEW slow AS SELECT id, price FROM parts UNION ALL $sql"
+  execsql "CREATE VIRTUAL TABLE slow USING edb(s, '$schema.slow', rows=1000, join_lookups=0)"
+  do_test 9.interrupt {
+    host /usr/bin/python3 - $::env(EDB_SO) $::url << {
+import sqlite3, sys, threading
+db = sqlite3.connect('test.db', check_same_thread=False)
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+db.execute("SELECT edb_server('s', ?), edb_config('join_memory', 500000), edb_config('log', 1)", (sys.argv[2],)).fetchall()
+join = 'SELECT count(*), sum(r.id), sum(r.price) FROM local l CROSS JOIN %s r ON r.id = l.part'
+expected = db.execute(join % 'l_parts').fetchall()
+print(db.execute(join % 'parts_ask').fetchall() == expected)
+for attempt in range(4):
+    timer = threading.Timer(0.3, db.interrupt)
+    timer.start()
+    try:
+        print(db.execute(join % 'slow').fetchall())
+    except sqlite3.OperationalError as e:
+        print('interrupted' in str(e))
+    timer.join()
+    before = db.execute('SELECT count(*) FROM edb_log').fetchall()[0][0]
+    same = db.execute(join % 'parts_hash').fetchall() == expected
+    print(same, db.execute('SELECT count(*) FROM edb_log').fetchall()[0][0] - before)
+}} "True\n[string trimright [string repeat "True\nTrue 1\n" 4]]"
+}
+
+# A process whose heap is smaller for each join: it is answered by a hash, by lookups where there is no room for one, or by an error.
+# SQLite's limit can only be lowered.
+proc join::heap_cases {} {
+  set program [file join [pwd] heap.tcl]
+  servers::write_file $program {
+    package require sqlite3
+    lassign $argv url
+    sqlite3 db test.db
+    db enable_load_extension 1
+    db eval {SELECT load_extension($::env(EDB_SO))}
+    db eval {SELECT edb_server('s', $url)}
+    proc asked {} { db one {SELECT count(*) FROM edb_log} }
+    set sql {SELECT count(*) || ' ' || sum(r.id) || ' ' || sum(r.price) FROM local l CROSS JOIN %s r ON r.id = l.part}
+    set expected [db one [format $sql l_parts]]
+    set log [db eval {SELECT edb_config('log', 1)}]
+    db one [format $sql parts_ask]
+    array set ended {hash 0 lookups 0 memory 0}
+    set wrong {}
+    for {set limit 4000000} {$limit > 50000 && $ended(memory) < 30} {incr limit [expr {$ended(memory) ? -1024 : -16384}]} {
+      db cache flush
+      if {[catch {db eval "PRAGMA hard_heap_limit = $limit"}]} break
+      if {[catch asked before]} { set before -1 }
+      set failed [catch {db one [format $sql parts_hash]} got]
+      if {[catch asked after]} { set after -1 }
+      if {$failed} {
+        incr ended(memory)
+        if {![string match {*out of memory*} $got]} { lappend wrong $got }
+      } elseif {$got ne $expected} {
+        lappend wrong $got
+      } elseif {$before >= 0 && $after >= 0} {
+        incr ended([expr {$after - $before == 1 ? "hash" : "lookups"}])
+      }
+    }
+    puts [list $wrong $ended(hash) $ended(lookups) $ended(memory)]
+  }
+  do_test 9.heap {
+    lassign [set ended [host [info nameofexecutable] $program $::url]] wrong hash lookups memory
+    puts "heap: $ended"
+    list $wrong [expr {$hash > 0}] [expr {$lookups > 0}]
+  } {{} 1 1}
+}
+
 # Lists -------------------------------------------------------------------------------------------------------
 
 proc join::list_cases {schema} {
