@@ -166,7 +166,10 @@ const edb_catalog edb_sqlite_catalog = {
     "SELECT c.name, CASE WHEN c.pk AND k.alias THEN '" ROWID_ALIAS "' ELSE c.type || " ORDER
     " END, c.type, NOT (c.\"notnull\" OR (c.pk AND u.is_key)),"
     " CASE WHEN u.is_key THEN c.pk ELSE 0 END,"
-    " CASE WHEN c.hidden IN (2, 3) THEN 2 ELSE c.dflt_value IS NOT NULL OR (c.pk AND k.alias) END"
+    " CASE WHEN c.hidden IN (2, 3) THEN 2 ELSE c.dflt_value IS NOT NULL OR (c.pk AND k.alias) END,"
+    " EXISTS (SELECT 1 FROM pragma_index_list(l.name, l.schema) AS i"
+    " WHERE i.\"unique\" AND NOT i.partial AND (SELECT count(*) = 1 AND max(x.name) = c.name"
+    " FROM pragma_index_info(i.name, l.schema) AS x))"
     " FROM l, k, u, pragma_table_xinfo(l.name, l.schema) AS c WHERE c.hidden <> 1 ORDER BY c.cid",
     /* The end of a b-tree is near. Tables without rowid and views refuse it: then it is not known. */
     .estimate = "SELECT max(_rowid_) FROM %s",
