@@ -16,6 +16,13 @@ static int plan_may_chunk(const Plan *plan) {
   return may;
 }
 
+static int plan_has_list(const Plan *plan) {
+  for (int i = 0; i < plan->count; i++) {
+    if (plan->terms[i].in) return 1;
+  }
+  return 0;
+}
+
 Shipped ask_write(Table *table, Sql *sql, Plan **plan, sqlite3_value **values, int may_chunk) {
   sqlite3 *db = table->edb->db;
   for (;;) {
@@ -23,6 +30,7 @@ Shipped ask_write(Table *table, Sql *sql, Plan **plan, sqlite3_value **values, i
     sql->host = &table->edb->host;
     sql->may_chunk = may_chunk && plan_may_chunk(*plan);
     sql->outer = plan_minds_outer(*plan) && outer_join_possible(db);
+    sql->collated = plan_has_list(*plan) && lost_collation_possible(db);
     sql->unbound = (*plan)->whole == NULL && (*plan)->limit >= 0 && (*plan)->orders == 0 &&
                    long_order_possible(db);
     Shipped shipped = deparse_plan(sql, &table->definition, *plan, values);

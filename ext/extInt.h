@@ -495,18 +495,9 @@ double plan_bytes(const Definition *definition, const Plan *plan); /* of a row, 
 /* Sets plan->rows, and what SQLite is told of costs. */
 void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info);
 
-/* ---- words.c: what stands in the statements that run, in views and in triggers ------------------ */
+/* ---- words.c: what stands in the statements that run ---------------------------------------------- */
 
-/* 0 where no running statement can have an outer join. */
-int outer_join_possible(sqlite3 *db);
-/* 0 where none can ask for rows' identities unless colUsed or a condition says so, but to tell two scans' rows apart. */
-int identity_possible(sqlite3 *db);
-/* 0 where none names edb_key. */
-int key_possible(sqlite3 *db);
-/* 0 where none can have min() or max(). */
-int extreme_possible(sqlite3 *db);
-/* 0 where none can have an ORDER BY of so many columns that xBestIndex is not told of it. */
-int long_order_possible(sqlite3 *db);
+#include "wordsInt.h"
 
 /* ---- given.c: rows that a statement has given already --------------------------------------------- */
 
@@ -548,7 +539,8 @@ struct Sql {
   int may_chunk;        /* 1: the statement may be run several times, for parts of a list */
   Chunks *chunks;       /* the parts; the parameters are the first's. NULL: there are none */
   int later;            /* terms behind the one that is written */
-  int outer;            /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
+  int collated; /* 1: a list of text may be compared by another collation, and is not sent */
+  int outer;    /* 1: IS [NOT] NULL may be of the ON of an outer join, and is not sent */
   int supersets; /* terms that are less than exact with their values; 0: the rows that come are those that satisfy
                  ** all of the plan's terms, and no others */
   int unbound;         /* 1: it gets no LIMIT */

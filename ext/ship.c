@@ -360,6 +360,7 @@ static Shipped ship_condition(const Condition *c, const Term *term, sqlite3_valu
   const Question question = {c->definition, c->type, OP(ISNULL), ""};
   int is_null = value && sqlite3_value_type(value) == SQLITE_NULL;
   if (c->sql->outer && ship_minds_outer(term->op)) return SHIP_SKIP;
+  if (c->sql->collated && term->in && !is_number(c->type->compare)) return SHIP_SKIP;
   if (term->op == OP(ISNULL) || term->op == OP(ISNOTNULL)) {
     return send_null(c, term->op == OP(ISNOTNULL));
   }

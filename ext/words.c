@@ -12,6 +12,8 @@
 **   ROWID, OID    asks for it as well, without that colUsed says so
 **   EDB_KEY       likewise: newer versions say that it is read in all plans
 **   MIN, MAX      look like ORDER BY
+**   COLLATE       SQLite (3.40, not 3.53) makes a list of `a = x OR a = y COLLATE RTRIM`, without the collation. It
+**                 looks at the OR again, but in its own tables, too, an index finds too little.
 **   63 commas     of 64 columns in ORDER BY nothing is told, but LIMIT is (3.38 to 3.54 at least)
 */
 #include "extInt.h"
@@ -31,6 +33,7 @@ static int has_identity(const char *text) {
   return has_join(text) || has(text, "%rowid%") || has(text, "%oid%") || has_key(text);
 }
 static int has_extreme(const char *text) { return has(text, "%min%") || has(text, "%max%"); }
+static int has_collate(const char *text) { return has(text, "%collate%"); }
 static int has_long_list(const char *text) {
   int commas = 0;
   for (; *text; text++) commas += *text == ',';
@@ -85,4 +88,7 @@ int outer_join_possible(sqlite3 *db) { return may(db, has_outer_join); }
 int key_possible(sqlite3 *db) { return may(db, has_key); }
 int identity_possible(sqlite3 *db) { return may(db, has_identity); }
 int extreme_possible(sqlite3 *db) { return may(db, has_extreme); }
+int lost_collation_possible(sqlite3 *db) {
+  return sqlite3_libversion_number() < 3053000 && may(db, has_collate);
+}
 int long_order_possible(sqlite3 *db) { return may(db, has_long_list); }

@@ -249,12 +249,7 @@ proc differential::condition_collate {column c scope} {
   }
   set collation [random::pick {NOCASE NOCASE RTRIM BINARY}]
   switch [random::weighted {right 4 left 4 in 2 like 1}] {
-    right {
-      # Of `a = x OR a = y COLLATE RTRIM`, SQLite 3.40 itself makes a list, by any index, without the collation.
-      set operator [operator]
-      if {$operator in {= ==} && [package vcompare [sqlite3 -version] 3.41] < 0} { set operator IS }
-      return "$c $operator [operand $column] COLLATE $collation"
-    }
+    right { return "$c [operator] [operand $column] COLLATE $collation" }
     left { return "$c COLLATE $collation [operator] [operand $column]" }
     in { return "$c COLLATE $collation IN ([operand $column], [operand $column])" }
     like { return "$c COLLATE $collation BETWEEN [operand $column] AND [operand $column]" }
