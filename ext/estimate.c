@@ -131,7 +131,8 @@ static double round_trip(double seconds) {
 void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info) {
   const Definition *d = &table->definition;
   const double trip = round_trip(table_latency(table));
-  const double row = COST_ROW + plan_bytes(d, plan) * COST_BYTE;
+  /* A shortcut may have to be left for its whole; and the same rows are not to cost less with a condition that allows one. */
+  const double row = COST_ROW + plan_bytes(d, plan->whole ? plan->whole : plan) * COST_BYTE;
   double all = table_rows(d);
   double full = trip + all * row;
   double rows = all;
@@ -146,7 +147,9 @@ void plan_estimate(const Table *table, Plan *plan, sqlite3_index_info *info) {
   ** split only where two such scans seem cheaper than one of the whole, or to give fewer rows to
   ** what is joined with them. */
   if (table->identity == IDENTITY_NONE && plan->count > 0) {
-    if (cost < full * 0.75) cost = full * 0.75;
+    /* Above 2e9 SQLite knows powers of two alone. */
+    const double least = full > 1e9 ? full : full * 0.75;
+    if (cost < least) cost = least;
     if (rows < all * 0.75) rows = all * 0.75;
   }
   info->estimatedRows = rows < 1e18 ? (sqlite3_int64)rows : (sqlite3_int64)1e18;
