@@ -35,6 +35,10 @@ static const edb_type *postgresql_type(const char *name) {
              "%s >= '10000-01-01'"),
       MOMENT("timestamptz", EDB_DECLARED_DATETIME, EDB_COMPARE_INSTANT,
              "%s < '0001-01-01 00:00:00+00'", "%s >= '10000-01-01 00:00:00+00'"),
+      {.name = "timetz",
+       .kind = EDB_TIME,
+       .declared = EDB_DECLARED_TIME,
+       .read = "%s::text AS " OD_READ_AS "timetz"},
   };
   return type_in(own, sizeof own / sizeof own[0],
                  or_generic(edb_postgresql_driver.dialect->type(name), name));

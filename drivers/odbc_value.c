@@ -106,6 +106,14 @@ static size_t zone_of(const char *p, size_t n, int64_t *seconds) {
   return 0;
 }
 
+#define DAY_NANOS INT64_C(86400000000000)
+
+/* A clock's time in UTC, on whatever day. */
+static int64_t in_utc(int64_t nanos, int64_t east) {
+  nanos = (nanos - east * 1000000000) % DAY_NANOS;
+  return nanos < 0 ? nanos + DAY_NANOS : nanos;
+}
+
 void od_moment_value(const edb_type *type, const char *p, size_t n, edb_value *v) {
   const int zoned = type->compare == EDB_COMPARE_INSTANT;
   edb_time time = {0};
@@ -114,19 +122,22 @@ void od_moment_value(const edb_type *type, const char *p, size_t n, edb_value *v
   lend(v, p, n);
   if (type->declared == EDB_DECLARED_TIME) {
     const int negative = n > 0 && *p == '-';
-    const int64_t nanos = clock_nanos(p + negative, n - (size_t)negative);
+    const size_t zone = negative ? 0 : zone_of(p, n, &east);
+    const int64_t nanos = clock_nanos(p + negative, n - zone - (size_t)negative);
     if (nanos < 0) return;
-    time = (edb_time){negative ? -nanos : nanos, 0, EDB_CLOCK, 0};
+    time = (edb_time){negative ? -nanos : nanos, 0, EDB_CLOCK, zone > 0};
+    if (zone > 0) time.nanos = in_utc(nanos, east);
   } else {
     if (n < 10 || !edb_time_parse(p, 10, EDB_DATE, 0, &time)) return;
     if (type->declared == EDB_DECLARED_DATE) {
       if (n != 10) return;
     } else {
       if (zoned) end -= zone_of(p, n, &east);
+      if (end < n && end > 0 && p[end - 1] == ' ') end--; /* SQL Server's */
       if (end > 10) {
         if (end < 12 || (p[10] != ' ' && p[10] != 'T')) return;
         time.nanos = clock_nanos(p + 11, end - 11);
-        if (time.nanos < 0 || time.nanos >= INT64_C(86400000000000)) return;
+        if (time.nanos < 0 || time.nanos >= DAY_NANOS) return;
       }
       time.nanos -= east * 1000000000;
       time.form = EDB_DATETIME;
