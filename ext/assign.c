@@ -177,8 +177,26 @@ static const char *assign_real(sqlite3_value *value, edb_value *out) {
   return NULL;
 }
 
+/* Whether the number has more digits before its point than the column; of a real at the edge the server decides. */
+static int is_too_large(const Column *column, const edb_value *value) {
+  if (column->holds < 0) return 0;
+  if (value->kind == EDB_TEXT) {
+    const char *p = value->as.text.p;
+    size_t n = value->as.text.n, digits = 0;
+    if (memchr(p, 'e', n) || memchr(p, 'E', n)) return 0;
+    while (n > 0 && (*p == '+' || *p == '-' || *p == '0')) p++, n--;
+    while (digits < n && is_digit(p[digits])) digits++;
+    return digits > (size_t)column->holds;
+  }
+  double most = column->holds > 22 ? 1.000000001 : 1; /* above 1e22 it is not exact */
+  for (int i = 0; i < column->holds && i < 300; i++) most *= 10;
+  const double number = value->kind == EDB_I64 ? (double)value->as.i64 : value->as.f64;
+  return column->holds < 300 && (number >= most || number <= -most);
+}
+
 /* An exact decimal stays the text that it is. A type that has NaN has infinities; MySQL's makes 0 of them. */
-static const char *assign_decimal(const edb_type *type, edb_value *out) {
+static const char *assign_decimal(const Column *column, edb_value *out) {
+  const edb_type *type = column->type;
   int whole;
   if (out->kind == EDB_F64 && isinf(out->as.f64) && !type->is_null) return "infinity";
   if (out->kind == EDB_BYTES) return "bytes";
@@ -186,7 +204,7 @@ static const char *assign_decimal(const edb_type *type, edb_value *out) {
     trim(&out->as.text.p, &out->as.text.n);
     if (!is_number(out->as.text.p, out->as.text.n, &whole)) return "text";
   }
-  return NULL;
+  return is_too_large(column, out) ? "so large a number" : NULL;
 }
 
 /* ---- Text, dates, bytes -------------------------------------------------------------------------------- */
@@ -201,6 +219,15 @@ static int is_uuid(const char *p, size_t n) {
   return 1;
 }
 
+/* Whether it has more characters than the column. Blanks at the end are the server's to cut. */
+static int is_too_long(const Column *column, const char *text, size_t n) {
+  int characters = 0;
+  if (column->holds < 0 || n <= (size_t)column->holds) return 0;
+  while (n > 0 && text[n - 1] == ' ') n--;
+  for (size_t i = 0; i < n; i++) characters += ((unsigned char)text[i] & 0xc0) != 0x80;
+  return characters > column->holds;
+}
+
 /* A number becomes the text that SQLite would make of it. */
 static const char *assign_text(const Definition *d, const Column *column, sqlite3_value *value,
                                edb_value *out) {
@@ -212,6 +239,7 @@ static const char *assign_text(const Definition *d, const Column *column, sqlite
     if (out->as.text.p == NULL) return "out of memory";
   }
   if (!is_utf8(out->as.text.p, out->as.text.n)) return "text that is not UTF-8";
+  if (is_too_long(column, out->as.text.p, out->as.text.n)) return "so long a text";
   if (d->dialect->no_nul && memchr(out->as.text.p, 0, out->as.text.n)) {
     return "text with a NUL character";
   }
@@ -297,7 +325,7 @@ int assign_value(Sql *sql, const Definition *d, const Column *column, sqlite3_va
     *why = assign_real(value, out);
     break;
   case EDB_DECLARED_NUMERIC:
-    *why = assign_decimal(type, out);
+    *why = assign_decimal(column, out);
     break;
   case EDB_DECLARED_DATE:
   case EDB_DECLARED_TIME:

@@ -303,6 +303,25 @@ static char *unique_name(const Definition *d, int position, const char *remote) 
   return name;
 }
 
+/* What stands in the parentheses of varchar(10) and numeric(10,2), as each server writes them. */
+static int type_holds(const edb_type *type, const char *name) {
+  static const char *const words[] = {"char",      "varchar",           "nchar",   "nvarchar",
+                                      "character", "character varying", "decimal", "numeric"};
+  const size_t n = strcspn(name, "(");
+  int known = 0;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    known = known || (strlen(words[i]) == n && sqlite3_strnicmp(name, words[i], (int)n) == 0);
+  }
+  char *end;
+  if (!known || name[n] == 0 || !strchr("0123456789", name[n + 1])) return -1; /* (max) */
+  const long most = strtol(name + n + 1, &end, 10);
+  const long scale = *end == ',' ? strtol(end + 1, &end, 10) : 0;
+  const int is_number = type->declared == EDB_DECLARED_NUMERIC;
+  if (most > 100000 || scale < 0 || scale > most || (*end != ')')) return -1;
+  if (!is_number && type->declared != EDB_DECLARED_TEXT) return -1;
+  return (int)(is_number ? most - scale : most);
+}
+
 Column *definition_add(Definition *d, const char *remote, const edb_type *type,
                        const char *type_name) {
   Column *grown = sqlite3_realloc64(d->columns, sizeof(Column) * (size_t)(d->count + 1));
@@ -312,6 +331,7 @@ Column *definition_add(Definition *d, const char *remote, const edb_type *type,
   memset(column, 0, sizeof *column);
   column->type = type;
   column->nullable = 1;
+  column->holds = type_holds(type, type_name);
   column->name = unique_name(d, d->count, remote);
   column->remote = sqlite3_mprintf("%s", remote);
   column->type_name = sqlite3_mprintf("%s", type_name);

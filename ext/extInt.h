@@ -299,6 +299,7 @@ typedef struct Column {
   int key;         /* 1… within the key that names a row, else 0 */
   int has_default; /* COLUMN_COMPUTED: the server computes it, and takes no value */
   int unique;      /* 1: no two rows have the same, but NULL */
+  int holds; /* characters of text, digits before a decimal's point; negative: nobody says how many */
 } Column;
 
 /* How a row is told from the others, which `WHERE a OR b` and RIGHT JOIN need (SQLite asks for each

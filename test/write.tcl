@@ -328,6 +328,7 @@ proc write::refused_cases {} {
   execsql { INSERT INTO val(id, s) VALUES (1, 1) }
   foreach {column value} {
     s 40000 s -40000 s 1.5 s 'x' s x'00' id 3000000000 b '9223372036854775808' b 1e19 b 'one' b 2.5 f 'abc' f x'01' d 'abc' d x'01' t x'41'
+    t 'elevenchars' t 'äöüäöüäöüäö' t 12345678901 d 123456789.5 d 100000000 d -1e9 d '123456789.1234567890' d '-000100000000'
     t {CAST(x'ff41' AS TEXT)} day 5 day 2.5 day x'01' day '' day '2024-02-30' day '2023-02-29' day '2024-13-01' day {'2024-02-01 10:00:00'}
     at {' '} at {'2024-02-30 10:00:00'} at '2024-04-31T10:00' at {'2024-02-01 25:00:00'} at {'2024-02-01 10:60:00'} bin 'text' bin 5 u 'not-a-uuid' u '11111111-2222-3333-4444-55555555555' u 12
   } {
@@ -347,6 +348,8 @@ proc write::refused_cases {} {
   do_execsql_test val.taken { INSERT INTO val(id, s, b, f, d, t, day, bin, u) VALUES (' 3 ', '7', 9007199254740993, '1.5', '12.50', 5, '2024-02-29', x'00ff', '11111111-2222-3333-4444-55555555555A'), (4.0, 1, '-9223372036854775808', 7, 3, 1.5, NULL, x'', NULL);
     SELECT id, s, b, f, d, t, day, hex(bin), lower(u) FROM val WHERE id > 2 ORDER BY id } \
     {3 7 9007199254740993 1.5 12.5 5 2024-02-29 00FF 11111111-2222-3333-4444-55555555555a 4 1 -9223372036854775808 7.0 3 1.5 NULL {} NULL}
+  do_execsql_test val.edges { INSERT INTO val(id, t, d) VALUES (20, 'ten chars!', 99999999.99), (21, 'äöüäöüäöüä', '-0099999999.99'), (22, 1234567890, 99999999); SELECT t, d FROM val WHERE id >= 20 ORDER BY id;
+    DELETE FROM val WHERE id >= 20 } {{ten chars!} 99999999.99 äöüäöüäöüä -99999999.99 1234567890 99999999}
   do_execsql_test val.dates { INSERT INTO val(id, day, at) VALUES (9, '2024-02-29 00:00:00', '2024-02-29'); SELECT day, at FROM val WHERE id = 9 } {2024-02-29 {2024-02-29 00:00:00}}
   # What only the server knows is its to refuse, and undoes the statement alone.
   do_test val.server {
