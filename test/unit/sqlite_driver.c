@@ -631,20 +631,22 @@ static void test_catalog(void) {
   catalog(&c, k->relation, "nothing", "");
   /* Of a view or a virtual table, no collation is told. */
   catalog(&c, k->columns, "alias",
-          "id|INTEGER PRIMARY KEY|INTEGER|0|1|1 name|TEXT COLLATE BINARY|TEXT|0|0|1 "
-          "f|BOOL COLLATE BINARY|BOOL|1|0|0 ");
+          "id|INTEGER PRIMARY KEY|INTEGER|0|1|1|0 name|TEXT COLLATE BINARY|TEXT|0|0|1|0 "
+          "f|BOOL COLLATE BINARY|BOOL|1|0|0|0 ");
   catalog(&c, k->columns, "descending",
-          "id|INTEGER COLLATE BINARY|INTEGER|1|0|0 name| COLLATE BINARY||1|0|0 ");
-  catalog(&c, k->columns, "nullable", "a|TEXT COLLATE BINARY|TEXT|1|0|0 b| COLLATE BINARY||1|0|0 ");
-  catalog(
-      &c, k->columns, "pair",
-      "x|INT COLLATE BINARY|INT|0|2|0 y|TEXT COLLATE BINARY|TEXT|0|1|0 z| COLLATE BINARY||1|0|0 ");
-  catalog(&c, k->columns, "worowid", "a|TEXT COLLATE BINARY|TEXT|0|1|0 b| COLLATE BINARY||1|0|0 ");
+          "id|INTEGER COLLATE BINARY|INTEGER|1|0|0|1 name| COLLATE BINARY||1|0|0|0 ");
+  catalog(&c, k->columns, "nullable",
+          "a|TEXT COLLATE BINARY|TEXT|1|0|0|1 b| COLLATE BINARY||1|0|0|0 ");
+  catalog(&c, k->columns, "pair",
+          "x|INT COLLATE BINARY|INT|0|2|0|0 y|TEXT COLLATE BINARY|TEXT|0|1|0|0 z| COLLATE "
+          "BINARY||1|0|0|0 ");
+  catalog(&c, k->columns, "worowid",
+          "a|TEXT COLLATE BINARY|TEXT|0|1|0|1 b| COLLATE BINARY||1|0|0|0 ");
   catalog(&c, k->columns, "odd \"name",
-          "a|b|INTEGER COLLATE BINARY|INTEGER|1|0|0 g| COLLATE BINARY||1|0|2 h| COLLATE "
-          "BINARY||1|0|2 ");
+          "a|b|INTEGER COLLATE BINARY|INTEGER|1|0|0|0 g| COLLATE BINARY||1|0|2|0 h| COLLATE "
+          "BINARY||1|0|2|0 ");
   catalog(&c, k->columns, "v",
-          "id|INTEGER COLLATE OTHER|INTEGER|1|0|0 name|TEXT COLLATE OTHER|TEXT|1|0|0 ");
+          "id|INTEGER COLLATE OTHER|INTEGER|1|0|0|0 name|TEXT COLLATE OTHER|TEXT|1|0|0|0 ");
   catalog(&c, k->columns, "nothing", "");
   {
     edb_rows r;
@@ -655,7 +657,7 @@ static void test_catalog(void) {
   /* Hidden columns are not shown, and nobody counts a virtual table. */
   if (edb_execute(&c, "CREATE VIRTUAL TABLE f USING fts5(body)", NULL, 0, NULL) == EDB_OK) {
     catalog(&c, k->relation, "f", "main|f|virtual|10000||1 ");
-    catalog(&c, k->columns, "f", "body| COLLATE OTHER||1|0|0 ");
+    catalog(&c, k->columns, "f", "body| COLLATE OTHER||1|0|0|0 ");
   }
   first(NULL, NULL, NULL, 0);
   CHECK_INT(edb_close(&c), EDB_OK);
